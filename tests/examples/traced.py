@@ -45,6 +45,9 @@ v = torch.tensor([1.0, 2.0, 3.0])
 (x.max(dim=1).values * torch.tensor([1.0, 2.0])).sum().backward()
 (x.flip(0).reshape(3, 2)[torch.tensor([2, 0, 2])] * torch.tensor([1.0, 2.0])).sum().backward()
 (torch.relu(x - 3).mean(dim=0) * v).sum().backward()
+
+((m @ a) ** 2).sum().backward()
+((a.reshape(2, 1, 2, 3) @ b) ** 2).sum().backward()
 """
 """Operations that the examples have not, for the front end's tests of products."""
 

@@ -16,6 +16,15 @@ CALLS = {
     "two batches": ("a @ b", {"a": (2, 3, 2), "b": (2, 2, 3)}),
     "more dims in front": ("torch.matmul(a, b)", {"a": (2, 2, 3, 2), "b": (2, 2)}),
     "a vector on the left": ("a @ b", {"a": (3,), "b": (3, 2)}),
+    "one matrix, a batch of matrices": ("a @ b", {"a": (2, 3), "b": (4, 3, 5)}),
+    "one matrix, a batch of square ones": ("a @ b", {"a": (3, 3), "b": (3, 3, 3)}),
+    "a batch of matrices, a vector": ("a @ b", {"a": (4, 2, 3), "b": (3,)}),
+    "a vector, a batch of matrices": ("a @ b", {"a": (3,), "b": (4, 3, 2)}),
+    "a batch without gradients, a vector": ("a.detach() @ b", {"a": (4, 2, 3), "b": (3,)}),
+    "both batches repeated": ("a @ b", {"a": (4, 1, 2, 3), "b": (5, 3, 2)}),
+    "one batch repeated": ("a @ b", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
+    "a batch of one repeated": ("a @ b", {"a": (1, 2, 3), "b": (4, 3, 2)}),
+    "a batch without gradients": ("a.detach() @ b", {"a": (2, 2, 3, 5), "b": (2, 2, 5, 2)}),
     "only the batch": ("a @ b.detach()", {"a": (2, 3, 2), "b": (2, 4)}),
     "only the matrix": ("a.detach() @ b", {"a": (2, 3, 2), "b": (2, 4)}),
     "linear": ("F.linear(a, b, c)", {"a": (3, 2), "b": (4, 2), "c": (4,)}),
@@ -84,7 +93,10 @@ def test_what_only_arranges_is_marked_and_borders_are_where_operands_come_in():
         ("F.cross_entropy(a, torch.tensor([0, 1]))", {"a": (2, 3)}),
         ("F.normalize(a)", {"a": (2, 3)}),
         ("a[0, 1]", {"a": (2, 3)}),
-        ("a @ b", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
+        # The node got the constant turned, or repeated.
+        ("a @ b.detach()", {"a": (3,), "b": (4, 3, 2)}),
+        ("a @ b.detach()", {"a": (2, 3), "b": (4, 3, 5)}),
+        ("a @ b.detach()", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
     ],
 )
 def test_a_call_of_several_operations_is_no_single_one(text, shapes):
@@ -92,6 +104,6 @@ def test_a_call_of_several_operations_is_no_single_one(text, shapes):
 
 
 def test_a_formula_that_does_not_give_what_the_engine_returned_is_not_told():
-    # torch swaps the operands of this product, so the roles of both are other ones than they seem.
-    source = program("a @ b", {"a": (3, 5), "b": (4, 5, 2)}) + "y.sum().backward()\n"
+    # Written behind autograd's back: the backward pass reads other values than the forward pass did.
+    source = program("a @ b", {"a": (4, 3, 5), "b": (5, 2)}) + "b.data.mul_(2)\ny.sum().backward()\n"
     assert told(run_traced(source)) == ("matmul", None)

@@ -5,8 +5,6 @@
  */
 import type {
   CallFormula,
-  CallOperand,
-  Cell,
   Gradient,
   Graph,
   Group,
@@ -15,11 +13,11 @@ import type {
   Node,
   Operand,
   Step,
-  TensorValue,
 } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
-import { standsFor } from "./stops";
+import { hideGradient, isHidden } from "./mask";
+import { originalOf, standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
 
 /** Of a call that is one operation, the node whose output is its result; a module holds its parameters as well. */
@@ -42,7 +40,7 @@ export function readAsCalls(trace: TraceState, isOpen: (group: string) => boolea
       const formula = computing?.call;
       if (call === undefined || computing === undefined || formula === undefined) continue;
       const whole = nodeOf(call, formula, started.graph);
-      const wholeStep = stepOf(call, formula, whole, computing, started.graph, byNode.get(call.output));
+      const wholeStep = stepOf(call, formula, whole, computing, byNode);
       for (const id of members) {
         const [node, step] = [known.get(id), byNode.get(id)];
         if (node === undefined || step === undefined || node.leaf !== undefined) continue;
@@ -86,11 +84,11 @@ function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: Call
   const nodes = nodesById(graph);
   const node = nodes.get(id) as Node;
   const outputs = nodes.get(output)?.outputs ?? node.outputs;
-  const inputs = operands.map(({ name, argnum, border }, at) => {
+  const inputs = operands.map(({ name, argnum, border, shape }, at) => {
     const operand = nodes.get(border.node)?.inputs[border.argnum] as Operand;
     if (operand.edge !== undefined) return { ...operand, name, argnum: at };
     const alias = node.saved.find((one) => one.name === node.inputs[argnum]?.name)?.alias_of;
-    const value = at === 0 ? unfolded(operand.value, outputs[0]?.value ?? null) : operand.value;
+    const value = operand.value && { ...operand.value, shape: shape ?? operand.value.shape };
     return { ...operand, name, argnum: at, value, ...(alias !== undefined && { source: alias }) };
   });
   const read = new Set(formula.vjp.flatMap(({ reads }) => reads ?? []));
@@ -109,47 +107,32 @@ function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: Call
   };
 }
 
-/** A constant that the node was given as rows, in the shape in which the call was given it. */
-function unfolded(value: TensorValue | null, result: TensorValue | null): TensorValue | null {
-  const lead = result?.shape.slice(0, -1) ?? [];
-  if (value?.shape.length !== 2 || product(lead) !== value.shape[0]) return value;
-  return { ...value, shape: [...lead, value.shape[1] ?? 1] };
-}
-
-const product = (sizes: readonly number[]): number => sizes.reduce((total, size) => total * size, 1);
-
 function stepOf(
-  { operands }: GroupCall,
+  { operands, output }: GroupCall,
   { substitutions = [], moves = [] }: CallFormula,
   read: Node,
-  step: Step,
-  graph: Graph,
-  last: Step | undefined,
+  computing: Step,
+  steps: ReadonlyMap<string, Step>,
 ): Step {
-  const v = last?.grad_outputs[0] ?? (step.grad_outputs[0] as Gradient);
-  const isTurned = ({ border }: CallOperand): boolean => nodesById(graph).get(border.node)?.op === "t";
-  // As the node returned it: what comes after its step may not be known yet.
-  const returned = operands.map((operand, at) => {
-    const own = step.grad_inputs[operand.argnum] as Gradient;
-    if (!isTensor(own)) return own;
-    return isTurned(operand) ? turned(own) : { ...own, shape: read.inputs[at]?.value?.shape ?? own.shape };
+  const v = steps.get(output)?.grad_outputs[0] ?? (computing.grad_outputs[0] as Gradient);
+  const returned = operands.map(({ argnum, border }) => {
+    const own = computing.grad_inputs[argnum] as Gradient;
+    const step = steps.get(border.node);
+    const whole = step && originalOf(step).grad_inputs[border.argnum];
+    if (!isTensor(own) || whole === undefined) return own;
+    // Known as soon as the node has computed it; the step at the border may be hidden still.
+    return isHidden(own) ? hideGradient(whole) : whole;
   });
-  const jacobians = operands.flatMap((operand, at): LocalJacobian[] => {
-    const own = step.local_jacobians.find(({ argnum }) => argnum === operand.argnum);
+  const jacobians = operands.flatMap(({ argnum, keeps_order }, at): LocalJacobian[] => {
+    const own = computing.local_jacobians.find((each) => each.argnum === argnum);
     const shape = read.inputs[at]?.value?.shape;
-    if (
-      own === undefined ||
-      !("shape" in own.value) ||
-      shape === undefined ||
-      !isTensor(v) ||
-      isTurned(operand)
-    )
+    if (!keeps_order || own === undefined || !("shape" in own.value) || shape === undefined || !isTensor(v))
       return [];
     const { batch: _, ...rest } = own;
     const value = { ...own.value, shape: [...v.shape, ...shape] };
     return [{ ...rest, argnum: at, value, output_shape: v.shape, input_shape: shape }];
   });
-  const { changes: _, ...rest } = step;
+  const { changes: _, ...rest } = computing;
   return {
     ...rest,
     grad_outputs: [v],
@@ -158,17 +141,5 @@ function stepOf(
     local_jacobians: jacobians,
     substitutions,
     moves,
-  };
-}
-
-function turned(value: TensorValue): TensorValue {
-  const [rows = 1, columns = 1] = value.shape;
-  const { data } = value;
-  const shape = [columns, rows];
-  if (data === undefined) return { ...value, shape };
-  return {
-    ...value,
-    shape,
-    data: data.map((_, at) => data[(at % rows) * columns + Math.floor(at / rows)] as Cell),
   };
 }

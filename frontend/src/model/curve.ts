@@ -6,7 +6,7 @@
 import type { Call, PassStarted, Real, Span, TensorValue } from "../protocol/trace.gen";
 import { isTensor, normOf } from "./gradients";
 import { nodesById } from "./graph";
-import { HIDDEN } from "./numbers";
+import { isHidden } from "./mask";
 import { onceFor } from "./once";
 import type { PassState, TraceState } from "./trace";
 import { passesOf } from "./trace";
@@ -124,11 +124,6 @@ function recordedPoint(pass: PassState): CurvePoint {
     norms: new Map(norms),
     between: started.between ?? [],
   };
-}
-
-/** Whether the reader is still to find these numbers. */
-function isHidden({ data }: TensorValue): boolean {
-  return data?.includes(HIDDEN) === true;
 }
 
 function onlyNumberIn({ data }: TensorValue): number | null {

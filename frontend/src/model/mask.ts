@@ -177,6 +177,11 @@ export function hideGradient(gradient: Gradient): Gradient {
   return isTensor(gradient) ? hideTensor(gradient) : unseen(gradient);
 }
 
+/** Whether the reader is still to find these numbers. */
+export function isHidden({ data }: TensorValue): boolean {
+  return data?.includes(HIDDEN) === true;
+}
+
 function hideTensor(value: TensorValue): TensorValue {
   const { shape, dtype } = value;
   if (value.data === undefined) return { shape, dtype, unavailable: UNTIL_THEN };

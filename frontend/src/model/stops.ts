@@ -26,13 +26,13 @@ export function standsFor(hidden: Step, step: Step): Step {
   return hidden;
 }
 
-const original = (shown: Step): Step => originals.get(shown) ?? shown;
+export const originalOf = (shown: Step): Step => originals.get(shown) ?? shown;
 
 /** In order; the last is always `land`, at which everything the step does is done. */
 export const backwardStops = onceFor(
-  (shown: Step, _node: Node | null) => original(shown),
+  (shown: Step, _node: Node | null) => originalOf(shown),
   (shown, node): readonly BackwardPhase[] => {
-    const step = original(shown);
+    const step = originalOf(shown);
     return [
       ...(isCollecting(step) ? (["collect"] as const) : []),
       ...(step.accumulate === null && node?.arranges === undefined ? ruleStops(step, node) : []),

@@ -57,6 +57,7 @@ export interface Catalogue {
   "step-awaited": never;
   "arrange-before": "call" | "shape" | "op";
   "arrange-after": "call" | "shape" | "op";
+  "arrange-sum": "call" | "shape" | "op";
   "arrange-nothing": "op" | "call";
   "collect-none": "name";
   "collect-seed": "name" | "v";

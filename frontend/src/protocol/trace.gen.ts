@@ -797,6 +797,14 @@ export interface CallOperand {
    */
   argnum: number;
   border: Consumer;
+  /**
+   * Of a constant: that in which the call was given it; the node got the same cells.
+   */
+  shape?: number[];
+  /**
+   * The node that computes has its cells, and those of the result, in the order in which the call has them.
+   */
+  keeps_order?: true;
 }
 /**
  * The direction in which forward mode pushed a leaf.

@@ -1,5 +1,7 @@
 /** What is said of a backward step, as a whole and at each of its stops: one idea, in the program's names. */
 import { type Part, partOfCall } from "../model/calls";
+import { isTensor } from "../model/gradients";
+import { elementCount } from "../model/matrix";
 import type { BackwardPhase } from "../model/phases";
 import { backwardStops } from "../model/stops";
 import { asidesOf } from "./asides";
@@ -45,10 +47,13 @@ function stopSentence(told: Told, stop: BackwardPhase): Said {
 
 /** PyTorch's own way to a product of batches: what comes and what goes is brought into another shape. */
 function arrangeInCall({ node }: Told, part: Part): Said {
-  const [shape] = part.step.grad_inputs.flatMap((one) => ("shape" in one ? [spellShape(one.shape)] : []));
+  const [sent] = part.step.grad_inputs.filter(isTensor);
+  const [got] = part.step.grad_outputs.filter(isTensor);
   const [call, op] = [opOf(node), opOf(part.node)];
-  if (shape === undefined) return say("arrange-nothing", { call, op });
-  return say(part.isBefore ? "arrange-before" : "arrange-after", { call, op, shape });
+  if (sent === undefined || got === undefined) return say("arrange-nothing", { call, op });
+  const said = { call, op, shape: spellShape(sent.shape) };
+  if (elementCount(sent.shape) < elementCount(got.shape)) return say("arrange-sum", said);
+  return say(part.isBefore ? "arrange-before" : "arrange-after", said);
 }
 
 /** The sentence that names the whole step. */

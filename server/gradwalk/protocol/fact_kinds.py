@@ -56,6 +56,7 @@ FactKind = Literal[
     "step-awaited",
     "arrange-before",
     "arrange-after",
+    "arrange-sum",
     "arrange-nothing",
     "collect-none",
     "collect-seed",

@@ -257,6 +257,10 @@ class CallOperand(TypedDict):
     """Which operand of the node that computes it becomes."""
     border: Consumer
     """Where it comes into the group."""
+    shape: NotRequired[list[int]]
+    """Of a constant: that in which the call was given it; the node got the same cells."""
+    keeps_order: NotRequired[Literal[True]]
+    """The node that computes has its cells, and those of the result, in the order in which the call has them."""
 
 
 @with_config(STRICT)

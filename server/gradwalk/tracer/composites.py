@@ -1,20 +1,19 @@
 """Calls that built several nodes and are one operation all the same.
 
-`a @ b` of a batch and a matrix is a view, mm and another view in autograd, and a product to whoever wrote it. Where all
-nodes of a call but one only bring tensors into other shapes, and torch's table has the call as an operation too, that
-operation's formula is evaluated with the values at the borders of the call, and told where it gives what the engine
-returned there.
+`a @ b` of a batch and a matrix is a view, mm and another view in autograd, and a product in the program. Where all
+nodes of a call but one only bring tensors into other shapes, the call's formula is evaluated with the values at its
+borders, and told where it gives what the engine returned there.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import torch
 
 from gradwalk.formulas.entry import Kind
-from gradwalk.formulas.registry import entry_of
 from gradwalk.protocol.events import CallFormula
-from gradwalk.protocol.graph import CallOperand, Graph, GroupCall, Node, Operand
+from gradwalk.protocol.graph import CallOperand, Consumer, Graph, GroupCall, Node, Operand
 from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.tracer.node_formulas import STEPS_CHECKED, NodeFormulas, Unexplained
 from gradwalk.tracer.values import tensor_of
@@ -23,17 +22,18 @@ _ARRANGING: Final = frozenset(
     ["_reshape_alias", "_unsafe_view", "alias", "clone", "expand", "permute"]
     + ["squeeze", "t", "transpose", "unsqueeze", "view"]
 )
-_ROLES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
-    ("matmul", "mm"): {"self": "self", "mat2": "other"},
-    ("matmul", "bmm"): {"self": "self", "mat2": "other"},
-    ("matmul", "mv"): {"self": "self", "vec": "other"},
+_TURNING: Final = frozenset({"permute", "t", "transpose"})
+_PRODUCT: Final = {"self": "self", "mat2": "other", "vec": "other"}
+_SWAPPED: Final = {"self": "other", "mat2": "self", "vec": "self"}
+_ROLES: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
+    ("matmul", "mm"): _PRODUCT,
+    ("matmul", "bmm"): _PRODUCT,
+    ("matmul", "mv"): _PRODUCT,
     ("linear", "mm"): {"self": "input", "mat2": "weight"},
     ("linear", "addmm"): {"mat1": "input", "mat2": "weight", "self": "bias"},
 }
 """By call and the operation that computes it, which operand of the call each operand of that operation is."""
 _IN_ORDER: Final = ("self", "other", "input", "weight", "bias")
-_BATCHED: Final = frozenset({"self", "input"})
-"""Operands whose dims in front a call folds into rows before it multiplies."""
 _NO_BIAS: Final[Operand] = {"argnum": 2, "name": "bias", "value": None}
 
 
@@ -41,42 +41,83 @@ Sources = Mapping[tuple[str, int], str]
 """By node and operand, the node that made it."""
 
 
-def find_call(members: Sequence[Node], sources: Sources, op: str) -> GroupCall | None:
+def find_call(
+    members: Sequence[Node], sources: Sources, op: str, constants: Sequence[TensorValue] = ()
+) -> GroupCall | None:
     """What a group is as one operation; None where it is more, or no operation that has a formula.
 
     Args:
         members: the nodes in the group, without leaves.
         op: what was called.
+        constants: the tensors among its arguments that need no gradient.
     """
     computing = [node for node in members if not _is_arranging(node)]
-    if len(members) < 2 or len(computing) != 1 or entry_of(_node_name(op)) is None:  # noqa: PLR2004
+    roles = _ROLES.get((op, *(node["op"] for node in computing)))
+    if roles is None or len(members) < 2:  # noqa: PLR2004
         return None
-    (node,) = computing
-    roles = _ROLES.get((op, node["op"]))
     inside = {one["id"]: one for one in members}
     used = {sources.get((one["id"], argnum)) for one in members for argnum in range(len(one["inputs"]))}
     ends = [one for one in inside if one not in used]
-    if roles is None or len(ends) != 1 or len(node["inputs"]) < 2:  # noqa: PLR2004
+    if len(ends) != 1:
         return None
-    if not all(operand["name"] in roles for operand in node["inputs"]):
-        return None
+    (node,) = computing
+    ways = [_way(node, argnum, inside, sources) for argnum in range(len(node["inputs"]))]
+    if roles is _PRODUCT and any(one["op"] in _TURNING for way in ways for one in way):
+        # Where the second operand has more dims, torch computes the transpose: (b.mT @ a.T).mT.
+        roles = _SWAPPED
+    passed = {one["id"] for way in (*ways, [node]) for one in way}
+    is_result_in_order = all(_keeps_order(one) for one in members if one["id"] not in passed)
     operands: list[CallOperand] = []
-    for argnum, operand in enumerate(node["inputs"]):
-        border = node["id"], argnum
-        while (source := sources.get(border)) in inside:
-            border = str(source), 0
-        name = roles[operand["name"]]
-        operands.append({"name": name, "argnum": argnum, "border": {"node": border[0], "argnum": border[1]}})
+    for argnum, (operand, way) in enumerate(zip(node["inputs"], ways, strict=True)):
+        if operand["name"] not in roles:
+            return None
+        border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
+        found: CallOperand = {"name": roles[operand["name"]], "argnum": argnum, "border": border}
+        if "edge" not in operand:
+            shape = _shape_given(operand["value"], constants)
+            if shape is None:
+                return None
+            found["shape"] = shape
+        if is_result_in_order and all(map(_keeps_order, way)):
+            found["keeps_order"] = True
+        operands.append(found)
     operands.sort(key=lambda one: _IN_ORDER.index(one["name"]))
     return {"op": op, "node": node["id"], "output": ends[0], "operands": operands}
 
 
 def _is_arranging(node: Node) -> bool:
-    """Whether a node hands every element on, once."""
-    if node["kind"] != "op" or node["op"] not in _ARRANGING or len(node["inputs"]) != 1 or len(node["outputs"]) != 1:
+    return node["kind"] == "op" and node["op"] in _ARRANGING and len(node["inputs"]) == 1 and len(node["outputs"]) == 1
+
+
+def _way(node: Node, argnum: int, inside: Mapping[str, Node], sources: Sources) -> list[Node]:
+    """The nodes of the call that an operand comes through, the one at the border last."""
+    way: list[Node] = []
+    while (source := sources.get((node["id"], argnum))) in inside:
+        node, argnum = inside[str(source)], 0
+        way.append(node)
+    return way
+
+
+def _keeps_order(node: Node) -> bool:
+    """Whether a node hands on each cell once, in the order in which it got them."""
+    if not _is_arranging(node) or node["op"] in _TURNING:
         return False
     given, made = node["inputs"][0]["value"], node["outputs"][0]["value"]
     return node["op"] != "expand" or (given is not None and made is not None and given["shape"] == made["shape"])
+
+
+def _shape_given(value: TensorValue | None, constants: Sequence[TensorValue]) -> list[int] | None:
+    """The shape of the argument that a constant is cell for cell; None for one that was turned or repeated."""
+    if value is None:
+        return None
+    return next(
+        (
+            one["shape"]
+            for one in constants
+            if math.prod(one["shape"]) == math.prod(value["shape"]) and one.get("data") == value.get("data")
+        ),
+        None,
+    )
 
 
 def _node_name(op: str) -> str:
@@ -128,8 +169,8 @@ class CallFormulas:
         ):
             return None
         tensors = [
-            _unfolded(value, seed) if name in _BATCHED and "edge" not in operand else value
-            for name, value, operand in zip(names, values, operands, strict=True)
+            value.reshape(one["shape"]) if "shape" in one else value
+            for one, value in zip(call["operands"], values, strict=True)
             if value is not None
         ]
         named = [_named(operand, nodes[call["node"]]) for operand in operands]
@@ -154,12 +195,6 @@ class CallFormulas:
         if verdict.moves:
             told["moves"] = verdict.moves
         return told
-
-
-def _unfolded(value: torch.Tensor, seed: torch.Tensor) -> torch.Tensor:
-    """What the node was given as rows, in the shape in which the call was given it."""
-    lead = seed.shape[:-1]
-    return value.reshape(*lead, -1) if value.dim() == 2 and lead.numel() == value.shape[0] else value  # noqa: PLR2004
 
 
 def _named(operand: Operand, node: Node) -> Operand:

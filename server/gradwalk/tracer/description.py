@@ -656,7 +656,10 @@ def _find_calls(
         members = [by_id[one] for one in group["nodes"] if by_id[one]["kind"] != "accumulate_grad"]
         calls = {owners.get(member["id"]) for member in members}
         call = calls.pop() if len(calls) == 1 else None
-        found = None if call is None else find_call(members, sources, call.label.strip("_"))
+        if call is None:
+            continue
+        constants = [value for _, requires_grad, value in call.arguments if not requires_grad]
+        found = find_call(members, sources, call.label.strip("_"), constants)
         if found is not None:
             group["call"] = found
             for member in members:

@@ -72,6 +72,7 @@ start-none = Das Programm hat keinen Rückwärtsdurchlauf gestartet.
 step-awaited = Dieser Schritt ist noch nicht da.
 arrange-before = { $call } hat sein `v`. PyTorch reicht es zuerst in der Form { $shape } weiter ({ $op }): dieselben Zahlen.
 arrange-after = Was { $call } zurückgab, kommt in die Form { $shape } ({ $op }): dieselben Zahlen.
+arrange-sum = Was { $call } zurückgab, wird über das Wiederholte addiert und hat dann die Form { $shape } ({ $op }).
 arrange-nothing = { $op }, ein Teil von { $call }, hat nichts weiterzureichen.
 
 ## 1 collect: what arrived at a node

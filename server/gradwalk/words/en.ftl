@@ -73,6 +73,7 @@ start-none = The program made no backward pass.
 step-awaited = This step has not arrived yet.
 arrange-before = { $call } has its `v`. PyTorch first hands it on in shape { $shape } ({ $op }): the same numbers.
 arrange-after = What { $call } returned is brought into shape { $shape } ({ $op }): the same numbers.
+arrange-sum = What { $call } returned is added up over what was repeated, into shape { $shape } ({ $op }).
 arrange-nothing = { $op }, a part of { $call }, has nothing to hand on.
 
 ## 1 collect: what arrived at a node

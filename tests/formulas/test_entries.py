@@ -76,6 +76,13 @@ def test_a_wrong_formula_is_caught(visits: dict[str, list[Met]], monkeypatch: py
     assert [name for name, verdict in caught.items() if verdict is not False] == []
 
 
+def test_an_infinity_is_no_rounding() -> None:
+    zeros, infinite = torch.zeros(2), torch.tensor([torch.inf, 0])
+    assert check.close(zeros, zeros + 1e-7, noise=1e-6)
+    assert not check.close(infinite, zeros, noise=1e-6)
+    assert not check.close(zeros, infinite, noise=1e-6)
+
+
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sin": torch.sin,
     "log": lambda x: (x.abs() + 0.5).log(),

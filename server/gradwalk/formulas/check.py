@@ -169,8 +169,8 @@ def close(value: Tensor, expected: Tensor, noise: float = 0.0, roughness: float 
         return torch.equal(value, expected)
     tolerance = tolerance * roughness
     scale = _largest(expected)
-    if noise and max(scale, _largest(value)) <= noise and not torch.isnan(value).any():
-        return True
+    if noise and max(scale, _largest(value)) <= noise and bool(torch.isfinite(value).all()):
+        return bool(torch.isfinite(expected).all())
     return torch.allclose(value, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 

@@ -69,6 +69,51 @@ def test_the_formula_of_a_call_gives_the_gradients_of_the_whole_call(text, shape
         torch.testing.assert_close(found.reshape(expected[argnum].shape), expected[argnum], rtol=1e-4, atol=1e-5)
 
 
+CROSS_ENTROPIES = {
+    "the mean": ("", (2, 3), [0, 2]),
+    "the sum": ("reduction='sum'", (2, 3), [0, 2]),
+    "each by itself": ("reduction='none'", (2, 3), [0, 2]),
+    "of one target": ("", (3,), 1),
+    "with class weights": ("weight=weights", (4, 3), [0, 2, 1, 1]),
+    "of one target with class weights": ("weight=weights", (3,), 1),
+    "with a target left out": ("", (3, 3), [0, -100, 2]),
+    "with a class left out": ("ignore_index=1", (3, 3), [0, 1, 2]),
+    "with class weights and a class left out": ("weight=weights, ignore_index=1", (3, 3), [0, 1, 2]),
+    "of rows": ("weight=weights", (2, 3, 2), [[0, 1], [1, -100]]),
+    "of images": ("reduction='none'", (1, 3, 2, 2), [[[0, 1], [1, 2]]]),
+}
+
+
+@pytest.mark.parametrize(("options", "shape", "target"), CROSS_ENTROPIES.values(), ids=CROSS_ENTROPIES)
+def test_cross_entropy_is_one_call_whose_formula_gives_its_gradient(options, shape, target):
+    source = (
+        f"{MADE}scores = torch.randn({shape}, requires_grad=True)\ntarget = torch.tensor({target})\n"
+        f"weights = torch.tensor([1.0, 2.0, 4.0])\nloss = F.cross_entropy(scores, target, {options})\n"
+    )
+    plain = {}
+    exec(source, plain)  # noqa: S102
+    v = torch.randn_like(plain["loss"])
+    (expected,) = torch.autograd.grad(plain["loss"], plain["scores"], v)
+    counted = [one for one in plain["target"].reshape(-1).tolist() if one >= 0 and f"ignore_index={one}" not in options]
+    weights = plain["weights"] if "weight=" in options else torch.ones(3)
+
+    op, formula = told(run_traced(f"{source}loss.backward(torch.tensor({v.tolist()}))\n"))
+
+    assert op == "cross_entropy"
+    (line,) = formula["formula"]["vjp"]
+    known = {name: plain[name].detach() for name in ("scores", "target", "weights")}
+    if len(shape) == 3:  # noqa: PLR2004
+        # torch makes an image of a row.
+        known["target"] = known["target"].unsqueeze(1)
+    found = read_text(line["text"], {**known, "v": v, "N": weights[counted].sum()})
+    torch.testing.assert_close(found.reshape(expected.shape), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_where_all_targets_are_left_out_no_formula_gives_the_0_of_the_engine():
+    source = program("F.cross_entropy(a, torch.tensor([-100, -100]))", {"a": (2, 3)})
+    assert told(run_traced(f"{source}y.backward()\n")) == ("cross_entropy", None)
+
+
 def test_a_linear_module_is_the_call_with_its_parameters():
     source = MADE + "layer = torch.nn.Linear(3, 2)\nlayer(torch.randn(2, 2, 3)).sum().backward()\n"
     op, formula = told(run_traced(source))
@@ -90,7 +135,8 @@ def test_what_only_arranges_is_marked_and_borders_are_where_operands_come_in():
 @pytest.mark.parametrize(
     ("text", "shapes"),
     [
-        ("F.cross_entropy(a, torch.tensor([0, 1]))", {"a": (2, 3)}),
+        ("F.cross_entropy(a, torch.tensor([0, 1]), label_smoothing=0.1)", {"a": (2, 3)}),
+        ("F.cross_entropy(a, torch.tensor([[0.5, 0.5, 0], [0, 0, 1]]))", {"a": (2, 3)}),
         ("F.normalize(a)", {"a": (2, 3)}),
         ("a[0, 1]", {"a": (2, 3)}),
         # The node got the constant turned, or repeated.

@@ -123,7 +123,7 @@ function isFold(group: Group): boolean {
 
 /** A call that is one operation is as large as the card of one. */
 export function groupSize(group: Group, graph: Graph): Size {
-  const output = nodesById(graph).get(resultOf(group) ?? "");
+  const output = nodesById(graph).get(resultOf(group, graph) ?? "");
   if (output !== undefined) {
     const { width, height } = cardSize(output, usesOf(graph, output.id).length);
     const title = TITLE_CHARACTER_PX * group.label.length + GROUP_FRAME_PX;

@@ -1,6 +1,7 @@
 /** A call read as one operation, held against what the engine returned at its borders. */
 import { describe, expect, it } from "vitest";
-import { readAsCalls } from "./calls";
+import { readAsCalls, resultOf } from "./calls";
+import { nodesById } from "./graph";
 import { stopsOfStep } from "./position";
 import { sampleTrace } from "./samples";
 
@@ -47,4 +48,23 @@ describe.each(["structures", "mlp-step"])("%s", (name) => {
   it("is the trace itself where every group is open", () => {
     expect(readAsCalls(trace, () => true)).toBe(trace);
   });
+});
+
+it("takes nothing between two nodes of a call for an operand or a saved tensor of that", () => {
+  const trace = sampleTrace("structures");
+  const [group, graph] =
+    trace.passes
+      .flatMap(({ started: { graph } }) => graph.groups.map((group) => [group, graph] as const))
+      .find(([{ call }]) => call?.op === "cross_entropy") ?? [];
+  if (group?.call === undefined || graph === undefined) throw new Error("the program has changed");
+  expect(resultOf(group, graph)).toBe(group.call.output);
+  const read = readAsCalls(trace, () => false).passes.find(({ started }) =>
+    started.graph.groups.includes(group),
+  );
+  for (const id of group.nodes) {
+    const node = read && nodesById(read.started.graph).get(id);
+    expect(node?.inputs.map(({ source }) => source)).toEqual(["scores"]);
+    expect(node?.saved.map(({ name }) => name)).toEqual(["target", "total_weight"]);
+    expect(node?.saved.map(({ value }) => value?.data)).toEqual([[0, 2], [2]]);
+  }
 });

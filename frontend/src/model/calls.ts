@@ -12,6 +12,7 @@ import type {
   LocalJacobian,
   Node,
   Operand,
+  SavedTensor,
   Step,
 } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
@@ -20,9 +21,11 @@ import { hideGradient, isHidden } from "./mask";
 import { originalOf, standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
 
-/** Of a call that is one operation, the node whose output is its result; a module holds its parameters as well. */
-export function resultOf({ kind, call }: Group): string | null {
-  return kind === "composite" && call !== undefined ? call.output : null;
+/** Of a group that is one operation and no more, the node whose output is its result; some modules hold parameters. */
+export function resultOf({ kind, call, nodes }: Group, graph: Graph): string | null {
+  if (kind === "function" || call === undefined) return null;
+  const known = nodesById(graph);
+  return nodes.some((id) => known.get(id)?.leaf !== undefined) ? null : call.output;
 }
 
 /** @param isOpen of a group by its id: whether what it consists of is on show */
@@ -39,14 +42,19 @@ export function readAsCalls(trace: TraceState, isOpen: (group: string) => boolea
       const computing = call && byNode.get(call.node);
       const formula = computing?.call;
       if (call === undefined || computing === undefined || formula === undefined) continue;
-      const whole = nodeOf(call, formula, started.graph);
+      const others = members
+        .flatMap((id) => known.get(id) ?? [])
+        .filter(({ id, leaf, arranges }) => id !== call.node && leaf === undefined && !arranges);
+      const whole = nodeOf(call, formula, started.graph, others);
       const wholeStep = stepOf(call, formula, whole, computing, byNode);
       for (const id of members) {
         const [node, step] = [known.get(id), byNode.get(id)];
         if (node === undefined || step === undefined || node.leaf !== undefined) continue;
         const { arranges, sequence_nr } = node;
         const part = { ...whole, id, sequence_nr, ...(arranges && { arranges }) };
-        if (arranges) parts.set(part, { node, step, isBefore: step.index < computing.index });
+        const itself = { node, graph: started.graph, step };
+        if (others.length > 0 || id !== call.node) ran.set(part, itself);
+        if (id !== call.node) parts.set(part, { ...itself, isBefore: step.index < computing.index });
         nodes.set(id, part);
         const { seq, index, contributions, hooks } = step;
         const own = { seq, index, node: id, contributions, ...(hooks && { hooks }) };
@@ -66,10 +74,15 @@ export function readAsCalls(trace: TraceState, isOpen: (group: string) => boolea
     : { ...trace, passes, steps: trace.steps.map((step) => read.get(step) ?? step) };
 }
 
-/** What stands behind a node of a call, read as the call, that only brings a tensor into another shape. */
-export interface Part {
+/** What stands behind a node that is read as a call. */
+export interface Ran {
   readonly node: Node;
   readonly step: Step;
+  readonly graph: Graph;
+}
+
+/** A node of a call beside the one at which the call is shown to be computed. */
+export interface Part extends Ran {
   /** In the backward walk, before the call is computed. */
   readonly isBefore: boolean;
 }
@@ -80,7 +93,19 @@ export function partOfCall(node: Node): Part | null {
   return parts.get(node) ?? null;
 }
 
-function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: CallFormula, graph: Graph): Node {
+const ran = new WeakMap<Node, Ran>();
+
+/** What a node did in the forward pass, where that is only a part of what its call is. */
+export function ranAs(node: Node): Ran | null {
+  return ran.get(node) ?? null;
+}
+
+function nodeOf(
+  { op, node: id, output, operands }: GroupCall,
+  { formula }: CallFormula,
+  graph: Graph,
+  others: readonly Node[],
+): Node {
   const nodes = nodesById(graph);
   const node = nodes.get(id) as Node;
   const outputs = nodes.get(output)?.outputs ?? node.outputs;
@@ -91,10 +116,7 @@ function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: Call
     const value = operand.value && { ...operand.value, shape: shape ?? operand.value.shape };
     return { ...operand, name, argnum: at, value, ...(alias !== undefined && { source: alias }) };
   });
-  const read = new Set(formula.vjp.flatMap(({ reads }) => reads ?? []));
-  const saved = inputs
-    .filter(({ name }) => read.has(name))
-    .map(({ name, value }) => ({ name, value, version: null, is_input: true, is_output: false }));
+  const kept = others.length === 0 ? inputs.map(keptOperand) : savedBeside(inputs, others);
   return {
     ...node,
     name: op,
@@ -102,9 +124,19 @@ function nodeOf({ op, node: id, output, operands }: GroupCall, { formula }: Call
     label: op,
     inputs,
     outputs,
-    saved,
+    saved: kept.filter(({ name }) => formula.symbols?.[name] !== undefined),
     formula,
   };
+}
+
+const keptOperand = ({ name, value }: Operand): SavedTensor => {
+  return { name, value, version: null, is_input: true, is_output: false };
+};
+
+/** What others of several nodes saved under the name of an operand is something between them. */
+function savedBeside(inputs: readonly Operand[], others: readonly Node[]): SavedTensor[] {
+  const names = new Set(inputs.map(({ name }) => name));
+  return others.flatMap(({ saved }) => saved).filter(({ name }) => !names.has(name));
 }
 
 function stepOf(

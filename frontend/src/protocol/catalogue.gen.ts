@@ -59,6 +59,7 @@ export interface Catalogue {
   "arrange-after": "call" | "shape" | "op";
   "arrange-sum": "call" | "shape" | "op";
   "arrange-nothing": "op" | "call";
+  "inside-call": "call" | "said";
   "collect-none": "name";
   "collect-seed": "name" | "v";
   "collect-seed-shape": "name" | "shape";
@@ -920,6 +921,7 @@ export interface Catalogue {
   "why-binary-cross-entropy-with-logits": never;
   "why-binary-cross-entropy-with-logits-target": never;
   "why-nll-loss": never;
+  "why-cross-entropy": never;
   "case-nll-loss": "target";
   "case-nll-ignored": never;
   "why-soft-margin-loss": never;

@@ -764,11 +764,12 @@ export interface Group {
   call?: GroupCall;
 }
 /**
- * A group that is one operation: all of its nodes but one only bring tensors into other shapes.
+ * A group that is one operation: a node computes it, or several one after the other, and all others only bring
+ * tensors into other shapes.
  */
 export interface GroupCall {
   /**
-   * `matmul`, `linear`.
+   * `matmul`, `linear`, `cross_entropy`.
    */
   op: string;
   /**

@@ -256,6 +256,8 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
   for (let id = node.group; id !== null; id = groups.get(id)?.parent ?? null) {
     const group = groups.get(id);
     if (group?.kind === "composite") composites.push(group.label);
+    // The call may be all that a module does.
+    else if (group?.call?.op === node.op) composites.push(node.op);
   }
   // A call that is read as one operation runs none of the lines that torch may have for it elsewhere.
   const own = composites.includes(node.op)

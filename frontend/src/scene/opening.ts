@@ -21,7 +21,7 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
   for (const group of graph.groups) append(children, group.parent, group);
   const open: string[] = [];
   const outer = children.get(null) ?? [];
-  let closed = outer.filter((group) => resultOf(group) === null);
+  let closed = outer.filter((group) => resultOf(group, graph) === null);
   let boxes = graph.nodes.filter((node) => node.group === null).length + outer.length;
   while (closed.length > 0) {
     const below = closed.flatMap((group) => children.get(group.id) ?? []);
@@ -30,7 +30,7 @@ export function groupsOpenAtFirst(graph: Graph): readonly string[] {
     const wanted = [...open, ...closed.map((group) => group.id)];
     if (boxes > MOST_BOXES_AT_FIRST || widthOf(graph, new Set(wanted)) > WIDEST_AT_FIRST_PX) break;
     open.push(...closed.map((group) => group.id));
-    closed = below.filter((group) => resultOf(group) === null);
+    closed = below.filter((group) => resultOf(group, graph) === null);
   }
   return open;
 }

@@ -293,7 +293,7 @@ export function drawGroups(
 }
 
 function cardOfCall(still: Still, graph: Graph, group: Group, isActive: boolean): CardScene | null {
-  const output = nodesById(graph).get(resultOf(group) ?? "");
+  const output = nodesById(graph).get(resultOf(group, graph) ?? "");
   if (output === undefined) return null;
   const card = still.cardOf(output);
   return {

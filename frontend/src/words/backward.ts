@@ -38,11 +38,22 @@ const SENTENCES: Readonly<Record<BackwardPhase, (told: Told) => Said>> = {
 
 /** What is sent on is told where it is on show: on the way, or as it lands where the way is no stop. */
 function stopSentence(told: Told, stop: BackwardPhase): Said {
-  const part = stop === "land" ? partOfCall(told.node) : null;
-  if (part !== null) return arrangeInCall(told, part);
+  const part = partOfCall(told.node);
+  if (part !== null && isArranging(part) && stop === "land") return arrangeInCall(told, part);
+  if (part !== null && !isArranging(part) && stop !== "collect")
+    return insideCall(told, part, (itself) => stopSentence(itself, stop));
   const sends = stop === "land" && told.step.accumulate === null;
   const stops = backwardStops(told.step, told.node);
   return SENTENCES[sends && !stops.includes("send") ? "send" : stop](told);
+}
+
+const isArranging = ({ node }: Part): boolean => node.arranges !== undefined;
+
+/** A part of a call that computes something itself is told as the node that it is. */
+function insideCall(told: Told, { node, step, graph }: Part, saidOf: (itself: Told) => Said): Said {
+  const call = opOf(told.node);
+  const room = told.room - textOf(say("inside-call", { call, said: [] })).length;
+  return say("inside-call", { call, said: saidOf({ ...told, node, step, graph, room }) });
 }
 
 /** PyTorch's own way to a product of batches: what comes and what goes is brought into another shape. */
@@ -58,10 +69,14 @@ function arrangeInCall({ node }: Told, part: Part): Said {
 
 /** The sentence that names the whole step. */
 export function wholeSentence(told: Told): Said {
+  const part = partOfCall(told.node);
+  if (part === null) return sentence(wholeStep(told));
+  return sentence(isArranging(part) ? arrangeInCall(told, part) : insideCall(told, part, wholeStep));
+}
+
+function wholeStep(told: Told): Said {
   const { step, node } = told;
-  const part = partOfCall(node);
-  if (part !== null) return sentence(arrangeInCall(told, part));
-  if (step.accumulate !== null) return sentence(accumulated(told));
+  if (step.accumulate !== null) return accumulated(told);
   const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
   const then = send(told);
   if (there.length === 0) return say("whole-nothing", { op: opOf(node), then });
@@ -72,5 +87,5 @@ export function wholeSentence(told: Told): Said {
     : there.length === 1
       ? spelled(told, there[0]?.value, "grad_output", there[0]?.index)
       : say("whole-gradients", { count: there.length });
-  return sentence(firstFitting(told, [say("whole", { op: opOf(node), came, then }), then]));
+  return firstFitting(told, [say("whole", { op: opOf(node), came, then }), then]);
 }

@@ -1,5 +1,5 @@
 /** What is said of the three phases of a forward step. */
-import { partOfCall } from "../model/calls";
+import { ranAs } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import type { ForwardPhase } from "../model/phases";
 import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
@@ -14,7 +14,8 @@ const SENTENCES: Readonly<Record<ForwardPhase, (scene: Scene, node: Node) => Sai
 };
 
 export function forwardSentence(scene: Scene, node: Node, phase: ForwardPhase): Said {
-  return sentence(SENTENCES[phase](scene, partOfCall(node)?.node ?? node));
+  const ran = ranAs(node);
+  return sentence(SENTENCES[phase](ran === null ? scene : { ...scene, graph: ran.graph }, ran?.node ?? node));
 }
 
 function arriving(scene: Scene, node: Node): Said {

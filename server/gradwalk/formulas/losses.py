@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -112,16 +113,32 @@ def _logits_sent_to_target(n: Given) -> Expression:
     return _averaged(n, _weighted(n, n.v) * (positive * apply("softplus", -x) - apply("softplus", x)))
 
 
+def _class_dim(n: Given) -> int:
+    return 0 if n.operand("self").rank == 1 else 1
+
+
 def _per_class(n: Given, value: Expression) -> Expression:
     """The value times the class weight at the target class, 0 at all other classes."""
+    weights = _class_weights(n)
+    return (value if weights is None else value * weights) * _target_classes(n)
+
+
+def _class_weights(n: Given) -> Expression | None:
+    """Where there are any, so that they broadcast over what stands beside the classes."""
     shape, weight = n.operand("self").shape, n.saved_or("weight", None)
-    classes = shape[0] if len(shape) == 1 else shape[1]
-    if weight is not None:
-        value = value * (reshape(weight, (classes, *[1] * (len(shape) - 2))) if len(shape) > 2 else weight)
-    hits = apply("one_hot", n.operand("target"), num_classes=classes)
+    if weight is None or len(shape) <= 2:
+        return weight
+    return reshape(weight, (shape[1], *[1] * (len(shape) - 2)))
+
+
+def _target_classes(n: Given) -> Expression:
+    """1 at the target class, 0 at all other classes."""
+    shape, target = n.operand("self").shape, n.operand("target")
+    hits = apply("one_hot", target, shape[_class_dim(n)])
     if len(shape) > 2:
-        hits = apply("permute", hits, dims=(0, len(shape) - 1, *range(1, len(shape) - 1)))
-    return value * hits
+        hits = apply("permute", hits, dims=(0, target.rank, *range(1, target.rank)))
+    # Of images that are a row each, torch saves targets with a dim of size 1 more.
+    return reshape(hits, shape) if target.rank >= len(shape) else hits
 
 
 def _leaves_out_a_class(n: Given) -> bool:
@@ -142,20 +159,48 @@ def _nll(n: Given) -> Expression:
         terms = terms * _beside_classes(target.differs(n.ignore_index), target.shape)
     if n.reduction == _MEAN:
         return -(total(terms) / n.total_weight)
-    return -total(terms, None if n.reduction == _SUM else (0 if x.rank == 1 else 1,))
+    return -total(terms, None if n.reduction == _SUM else (_class_dim(n),))
+
+
+def _divided_by_weights(n: Given, value: Expression) -> Expression:
+    """Where losses are averaged, divided by the weights of the targets; a single one of weight 1 is its own mean."""
+    is_divided = n.reduction == _MEAN and (n.operand("target").shape or n.saved_or("weight", None) is not None)
+    return value / n.total_weight if is_divided else value
 
 
 def _nll_sent(n: Given) -> Expression:
-    target, v = n.operand("target"), n.v
-    if n.reduction == _MEAN and (target.shape or n.saved_or("weight", None) is not None):
-        v = v / n.total_weight
+    target, v = n.operand("target"), _divided_by_weights(n, n.v)
     if not _leaves_out_a_class(n):
         return -_per_class(n, _beside_classes(v, n.v.shape))
     return -_per_class(n, _beside_classes(where(target.equals(n.ignore_index), 0, v), target.shape))
 
 
+def _counted(n: Given, value: Expression) -> Expression:
+    """The value, 0 where the target is one to ignore."""
+    counts, shape = n.operand("target").differs(n.ignore_index), n.operand("self").shape
+    return value * (reshape(counts, (shape[0], 1, *shape[2:])) if len(shape) > 1 else counts)
+
+
+def _scores(n: Given, *, has_ignored: bool) -> Expression:
+    terms = _per_class(n, apply("log_softmax", n.operand("self"), dim=_class_dim(n)))
+    terms = _counted(n, terms) if has_ignored else terms
+    if n.reduction in (_MEAN, _SUM):
+        return -_divided_by_weights(n, total(terms))
+    return -total(terms, (_class_dim(n),))
+
+
+def _scores_sent(n: Given, *, has_ignored: bool) -> Expression:
+    """To each class its likelihood, to the target class 1 less."""
+    weights, sent = _class_weights(n), _beside_classes(n.v, n.v.shape)
+    if weights is not None:
+        sent = sent * total(weights * _target_classes(n), (_class_dim(n),))
+    sent = _counted(n, sent) if has_ignored else sent
+    likelihoods = apply("softmax", n.operand("self"), dim=_class_dim(n))
+    return _divided_by_weights(n, sent * (likelihoods - _target_classes(n)))
+
+
 def _hits(n: Given) -> Expression:
-    return apply("one_hot", n.operand("target"), num_classes=n.operand("self").shape[-1])
+    return apply("one_hot", n.operand("target"), n.operand("self").shape[-1])
 
 
 def _class_weighted(n: Given, value: Expression) -> Expression:
@@ -200,6 +245,19 @@ def _of_log_probabilities(op: str, node_name: str) -> Entry:
             why("case-nll-ignored"),
         ),
         {"weight": "w", "total_weight": r"\Omega"},
+    )
+
+
+def _of_scores(node_name: str, *, has_ignored: bool) -> Entry:
+    """log_softmax and nll_loss as one call. Nothing that the nodes saved says whether some targets are ignored."""
+    ignored = (why("case-nll-ignored"),) if has_ignored else ()
+    return Entry(
+        "cross_entropy",
+        (node_name,),
+        partial(_scores, has_ignored=has_ignored),
+        (Vjp("self", partial(_scores_sent, has_ignored=has_ignored), why("why-cross-entropy")),),
+        (why("case-nll-loss", "target"), *ignored),
+        {"weight": "w", "total_weight": "N"},
     )
 
 
@@ -261,6 +319,8 @@ LOSSES: tuple[Entry, ...] = (
     ),
     _of_log_probabilities("nll_loss", "NllLossBackward0"),
     _of_log_probabilities("nll_loss2d", "NllLoss2DBackward0"),
+    _of_scores("CrossEntropyBackward0", has_ignored=False),
+    _of_scores("CrossEntropyBackward1", has_ignored=True),
     Entry(
         "soft_margin_loss",
         ("SoftMarginLossBackward0",),

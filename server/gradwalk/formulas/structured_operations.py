@@ -119,6 +119,7 @@ STRUCTURED_OPERATIONS: Mapping[str, Operation] = {
     "nan_to_num": Operation(torch.nan_to_num),
     "one_hot": _plain(_one_hot, is_real=True),
     "softmax": _plain(torch.softmax),
+    "log_softmax": _plain(torch.log_softmax),
     # Along dims.
     "prod": _plain(_reduced_by(torch.prod)),
     "product_of_others": _plain(_product_of_others),

@@ -265,12 +265,13 @@ class CallOperand(TypedDict):
 
 @with_config(STRICT)
 class GroupCall(TypedDict):
-    """A group that is one operation: all of its nodes but one only bring tensors into other shapes."""
+    """A group that is one operation: a node computes it, or several one after the other, and all others only bring
+    tensors into other shapes."""
 
     op: str
-    """`matmul`, `linear`."""
+    """`matmul`, `linear`, `cross_entropy`."""
     node: NodeId
-    """The one that computes."""
+    """The one that computes; of several the first."""
     output: NodeId
     """The one that gives the result: its v is that of the call."""
     operands: list[CallOperand]

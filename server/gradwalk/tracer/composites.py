@@ -2,18 +2,21 @@
 
 `a @ b` of a batch and a matrix is a view, mm and another view in autograd, and a product in the program. Where all
 nodes of a call but one only bring tensors into other shapes, the call's formula is evaluated with the values at its
-borders, and told where it gives what the engine returned there.
+borders, and told where it gives what the engine returned there. So is that of a cross entropy, which two nodes compute.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, takewhile
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from gradwalk.formulas.entry import Kind
+from gradwalk.formulas.registry import entry_of
+from gradwalk.formulas.specialise import kind_of
 from gradwalk.protocol.events import CallFormula
-from gradwalk.protocol.graph import CallOperand, Consumer, Graph, GroupCall, Node, Operand
+from gradwalk.protocol.graph import CallOperand, Consumer, Graph, Group, GroupCall, Node, Operand, Output, SavedTensor
 from gradwalk.protocol.values import Gradient, TensorValue
 from gradwalk.tracer.node_formulas import STEPS_CHECKED, NodeFormulas, Unexplained
 from gradwalk.tracer.values import tensor_of
@@ -25,14 +28,19 @@ _ARRANGING: Final = frozenset(
 _TURNING: Final = frozenset({"permute", "t", "transpose"})
 _PRODUCT: Final = {"self": "self", "mat2": "other", "vec": "other"}
 _SWAPPED: Final = {"self": "other", "mat2": "self", "vec": "self"}
+_CALLED: Final = {"cross_entropy_loss": "cross_entropy"}
+"""What a program calls an operation that has another name inside of torch."""
 _ROLES: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
     ("matmul", "mm"): _PRODUCT,
     ("matmul", "bmm"): _PRODUCT,
     ("matmul", "mv"): _PRODUCT,
     ("linear", "mm"): {"self": "input", "mat2": "weight"},
     ("linear", "addmm"): {"mat1": "input", "mat2": "weight", "self": "bias"},
+    ("cross_entropy", "nll_loss_forward", "_log_softmax"): {"self": "self"},
+    ("cross_entropy", "nll_loss2d_forward", "_log_softmax"): {"self": "self"},
 }
-"""By call and the operation that computes it, which operand of the call each operand of that operation is."""
+"""By call and the operations that compute it, the last one first, which operand of the call each operand of the first
+one is."""
 _IN_ORDER: Final = ("self", "other", "input", "weight", "bias")
 _NO_BIAS: Final[Operand] = {"argnum": 2, "name": "bias", "value": None}
 
@@ -51,7 +59,8 @@ def find_call(
         op: what was called.
         constants: the tensors among its arguments that need no gradient.
     """
-    computing = [node for node in members if not _is_arranging(node)]
+    op = _CALLED.get(op, op)
+    computing = [node for node in members if not is_arranging(node)]
     roles = _ROLES.get((op, *(node["op"] for node in computing)))
     if roles is None or len(members) < 2:  # noqa: PLR2004
         return None
@@ -60,7 +69,7 @@ def find_call(
     ends = [one for one in inside if one not in used]
     if len(ends) != 1:
         return None
-    (node,) = computing
+    node = computing[-1]
     ways = [_way(node, argnum, inside, sources) for argnum in range(len(node["inputs"]))]
     if roles is _PRODUCT and any(one["op"] in _TURNING for way in ways for one in way):
         # Where the second operand has more dims, torch computes the transpose: (b.mT @ a.T).mT.
@@ -68,24 +77,36 @@ def find_call(
     passed = {one["id"] for way in (*ways, [node]) for one in way}
     is_result_in_order = all(_keeps_order(one) for one in members if one["id"] not in passed)
     operands: list[CallOperand] = []
-    for argnum, (operand, way) in enumerate(zip(node["inputs"], ways, strict=True)):
-        if operand["name"] not in roles:
+    for argnum, way in enumerate(ways):
+        operand = _call_operand(node, argnum, way, roles, constants)
+        if operand is None:
             return None
-        border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
-        found: CallOperand = {"name": roles[operand["name"]], "argnum": argnum, "border": border}
-        if "edge" not in operand:
-            shape = _shape_given(operand["value"], constants)
-            if shape is None:
-                return None
-            found["shape"] = shape
         if is_result_in_order and all(map(_keeps_order, way)):
-            found["keeps_order"] = True
-        operands.append(found)
+            operand["keeps_order"] = True
+        operands.append(operand)
     operands.sort(key=lambda one: _IN_ORDER.index(one["name"]))
     return {"op": op, "node": node["id"], "output": ends[0], "operands": operands}
 
 
-def _is_arranging(node: Node) -> bool:
+def _call_operand(
+    node: Node, argnum: int, way: Sequence[Node], roles: Mapping[str, str], constants: Sequence[TensorValue]
+) -> CallOperand | None:
+    """What an operand of the node that computes is to the call; None where it is no argument of that."""
+    operand = node["inputs"][argnum]
+    if operand["name"] not in roles:
+        return None
+    border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
+    found: CallOperand = {"name": roles[operand["name"]], "argnum": argnum, "border": border}
+    if "edge" not in operand:
+        shape = _shape_given(operand["value"], constants)
+        if shape is None:
+            return None
+        found["shape"] = shape
+    return found
+
+
+def is_arranging(node: Node) -> bool:
+    """Whether a node of a call only brings a tensor into another shape."""
     return node["kind"] == "op" and node["op"] in _ARRANGING and len(node["inputs"]) == 1 and len(node["outputs"]) == 1
 
 
@@ -100,7 +121,7 @@ def _way(node: Node, argnum: int, inside: Mapping[str, Node], sources: Sources) 
 
 def _keeps_order(node: Node) -> bool:
     """Whether a node hands on each cell once, in the order in which it got them."""
-    if not _is_arranging(node) or node["op"] in _TURNING:
+    if not is_arranging(node) or node["op"] in _TURNING:
         return False
     given, made = node["inputs"][0]["value"], node["outputs"][0]["value"]
     return node["op"] != "expand" or (given is not None and made is not None and given["shape"] == made["shape"])
@@ -120,8 +141,22 @@ def _shape_given(value: TensorValue | None, constants: Sequence[TensorValue]) ->
     )
 
 
-def _node_name(op: str) -> str:
-    return f"{op.capitalize()}Backward0"
+def _node_names(op: str) -> Iterator[str]:
+    """The names under which formulas of a call are written: of several, one may hold where another does not."""
+    name = "".join(map(str.capitalize, op.split("_")))
+    return takewhile(entry_of, (f"{name}Backward{digit}" for digit in count()))
+
+
+class _Seen(NamedTuple):
+    """What a call read and returned at its borders."""
+
+    seed: torch.Tensor
+    saved: dict[str, Any]
+    operands: list[Operand]
+    kinds: list[Kind | None]
+    returned: list[torch.Tensor | None]
+    beside: list[SavedTensor]
+    """What was saved and is no operand."""
 
 
 class CallFormulas:
@@ -133,57 +168,31 @@ class CallFormulas:
 
     def read(self, graph: Graph, steps: Sequence[Mapping[str, Any]]) -> dict[int, CallFormula]:
         """By index of the step that computes it, the formula of each call of a pass that holds."""
-        calls = [group["call"] for group in graph["groups"] if "call" in group]
-        if not calls:
+        groups = [group for group in graph["groups"] if "call" in group]
+        if not groups:
             return {}
         nodes = {node["id"]: node for node in graph["nodes"]}
         by_node = {step["node"]: step for step in steps}
         found = {}
-        for call in calls:
+        for group in groups:
+            call = group["call"]
             step = by_node.get(call["node"])
-            told = None if step is None or self._left <= 0 else self._formula(call, nodes, by_node)
+            seen = None if step is None or self._left <= 0 else _seen(group, nodes, by_node)
+            told = None if seen is None else self._first_that_holds(call, seen, nodes[call["output"]]["outputs"])
             if step is not None and told is not None:
                 self._left -= 1
                 found[step["index"]] = told
         return found
 
-    def _formula(
-        self, call: GroupCall, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[str, Any]]
-    ) -> CallFormula | None:
-        if not all(
-            one in steps for one in (call["output"], *(operand["border"]["node"] for operand in call["operands"]))
-        ):
-            return None
-        seed = _tensor(steps[call["output"]]["grad_outputs"][0])
-        names = [operand["name"] for operand in call["operands"]]
-        borders = [(one["border"]["node"], one["border"]["argnum"]) for one in call["operands"]]
-        operands: list[Operand] = [nodes[node]["inputs"][argnum] for node, argnum in borders]
-        returned = [
-            _tensor(steps[node]["grad_inputs"][argnum]) if "edge" in operand else None
-            for (node, argnum), operand in zip(borders, operands, strict=True)
-        ]
-        values = [_tensor(operand["value"]) for operand in operands]
-        if seed is None or any(
-            value is None or ("edge" in operand and gradient is None)
-            for value, operand, gradient in zip(values, operands, returned, strict=True)
-        ):
-            return None
-        tensors = [
-            value.reshape(one["shape"]) if "shape" in one else value
-            for one, value in zip(call["operands"], values, strict=True)
-            if value is not None
-        ]
-        named = [_named(operand, nodes[call["node"]]) for operand in operands]
-        saved = dict(zip(names, tensors, strict=True))
-        kinds: list[Kind | None] = [*map(Kind.of, tensors)]
-        if call["op"] == "linear" and "bias" not in names:
-            named, kinds, returned = [*named, _NO_BIAS], [*kinds, None], [*returned, None]
+    def _first_that_holds(self, call: GroupCall, seen: _Seen, outputs: Sequence[Output]) -> CallFormula | None:
+        checked = (self._checked(name, call["op"], seen, outputs) for name in _node_names(call["op"]))
+        return next((told for told in checked if told is not None), None)
+
+    def _checked(self, name: str, op: str, seen: _Seen, outputs: Sequence[Output]) -> CallFormula | None:
+        seed, saved, operands, kinds, returned, beside = seen
         wanted = {argnum for argnum, gradient in enumerate(returned) if gradient is not None}
-        known = Unexplained({key: Kind.of(one) for key, one in saved.items()}, [Kind.of(seed)], kinds, wanted)
-        name = _node_name(call["op"])
-        described = self._formulas.describe(
-            name, known, named, nodes[call["output"]]["outputs"], [call["op"], *(None for _ in named)]
-        )
+        known = Unexplained({key: kind_of(one) for key, one in saved.items()}, [Kind.of(seed)], kinds, wanted)
+        described = self._formulas.describe(name, known, operands, outputs, [op, *(None for _ in operands)], beside)
         shapes = [None if kind is None else kind.shape for kind in kinds]
         verdict = self._formulas.check(saved, name, [seed], returned, shapes, described.letters)
         if verdict is None or not verdict.holds or described.formula is None:
@@ -195,6 +204,52 @@ class CallFormulas:
         if verdict.moves:
             told["moves"] = verdict.moves
         return told
+
+
+def _seen(group: Group, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[str, Any]]) -> _Seen | None:
+    """None where something is not there, or not in full."""
+    call = group["call"]
+    if not all(one in steps for one in (call["output"], *(operand["border"]["node"] for operand in call["operands"]))):
+        return None
+    seed = _tensor(steps[call["output"]]["grad_outputs"][0])
+    names = [operand["name"] for operand in call["operands"]]
+    borders = [(one["border"]["node"], one["border"]["argnum"]) for one in call["operands"]]
+    operands: list[Operand] = [nodes[node]["inputs"][argnum] for node, argnum in borders]
+    returned = [
+        _tensor(steps[node]["grad_inputs"][argnum]) if "edge" in operand else None
+        for (node, argnum), operand in zip(borders, operands, strict=True)
+    ]
+    values = [_tensor(operand["value"]) for operand in operands]
+    beside = _saved_beside(call["node"], [nodes[one] for one in group["nodes"]])
+    is_whole = all(
+        value is not None and ("edge" not in operand or gradient is not None)
+        for value, operand, gradient in zip(values, operands, returned, strict=True)
+    )
+    if seed is None or not is_whole or not all(map(_is_read, beside)):
+        return None
+    tensors = [
+        value.reshape(one["shape"]) if "shape" in one else value
+        for one, value in zip(call["operands"], values, strict=True)
+        if value is not None
+    ]
+    named = [_named(operand, nodes[call["node"]]) for operand in operands]
+    saved = {one["name"]: one.get("option", _tensor(one["value"])) for one in beside}
+    saved |= zip(names, tensors, strict=True)
+    kinds: list[Kind | None] = [*map(Kind.of, tensors)]
+    if call["op"] == "linear" and "bias" not in names:
+        named, kinds, returned = [*named, _NO_BIAS], [*kinds, None], [*returned, None]
+    return _Seen(seed, saved, named, kinds, returned, beside)
+
+
+def _saved_beside(first: str, members: Sequence[Node]) -> list[SavedTensor]:
+    """What nodes that compute behind the first one saved."""
+    others = (node for node in members if node["id"] != first and "leaf" not in node and not is_arranging(node))
+    return [saved for node in others for saved in node["saved"]]
+
+
+def _is_read(saved: SavedTensor) -> bool:
+    """Whether it is known in full: an option, a tensor, or nothing where nothing was saved."""
+    return "note" not in saved and (saved["value"] is None or _tensor(saved["value"]) is not None)
 
 
 def _named(operand: Operand, node: Node) -> Operand:

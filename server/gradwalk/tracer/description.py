@@ -13,7 +13,7 @@ from gradwalk.protocol.facts import fact
 from gradwalk.protocol.values import Missing, TensorValue
 from gradwalk.tracer.births import Births
 from gradwalk.tracer.calls import Call, CallLog, InnerCall
-from gradwalk.tracer.composites import find_call
+from gradwalk.tracer.composites import find_call, is_arranging
 from gradwalk.tracer.custom import FunctionTexts, is_users_function
 from gradwalk.tracer.grouping import Grouping
 from gradwalk.tracer.naming import NamedTensors
@@ -663,7 +663,7 @@ def _find_calls(
         if found is not None:
             group["call"] = found
             for member in members:
-                if member["id"] != found["node"]:
+                if is_arranging(member):
                     member["arranges"] = True
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -18,12 +18,12 @@ from gradwalk.formulas.registry import entry_of
 from gradwalk.formulas.specialise import kind_of
 from gradwalk.formulas.substitute import substitution
 from gradwalk.protocol.events import Substitution
-from gradwalk.protocol.graph import Formula, Operand, Output
+from gradwalk.protocol.graph import Formula, Operand, Output, SavedTensor
 from gradwalk.protocol.moves import VjpMoves
 from gradwalk.tracer import originals
 from gradwalk.tracer.saved import KeptFields, is_hooked, saved_fields
 from gradwalk.tracer.sides import Side
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, tensor_of
 from gradwalk.tracer.walk import Node
 
 STEPS_CHECKED: Final = 500
@@ -106,18 +106,21 @@ class NodeFormulas:
         operands: Sequence[Operand],
         outputs: Sequence[Output],
         ops: Sequence[str | None],
+        beside: Sequence[SavedTensor] = (),
     ) -> Described:
         """The formula of a built-in node. A result with an operand's variable is called by a letter: `x = x * w` of two
         values called x is no equation, and the text that computes a result says nothing as its name.
 
-        `ops` are what the node itself computes, then what made each operand.
+        `ops` are what the node itself computes, then what made each operand; `beside` was saved and is no operand.
         """
         names = operand_names(name, len(operands))
         sources = {key: one["source"] for key, one in zip(names, operands, strict=True) if "source" in one}
         variable = outputs[0]["name"] if outputs else None
         result = None if variable is None or _is_in(variable, sources.values()) else variable
         texts = _texts(names, operands, outputs, result, ops)
+        texts = replace(texts, values={**{one["name"]: _said(one) for one in beside}, **texts.values})
         sources = _called_shortly(sources, names, ops[1:])
+        sources |= {one["name"]: one["alias_of"] for one in beside if "alias_of" in one}
         if result is not None:
             sources |= {"result": result, "result0": result}
         letters = letters_of(name, sources, self._variables)
@@ -237,6 +240,14 @@ def _texts(
     values |= {name: source for name, source in zip(names, sources, strict=True) if source is not None}
     values |= dict.fromkeys(("result", "result0"), result or text or f"{own}(…)")
     return Texts(values, sources, text)
+
+
+def _said(saved: SavedTensor) -> str:
+    """The variable that it was saved from, its one number, or what torch calls it."""
+    value = saved["value"]
+    has_number = value is not None and value["shape"] == [] and value["dtype"].startswith("float")
+    number = f"{tensor_of(value).item():g}" if value is not None and has_number and "data" in value else saved["name"]
+    return saved.get("alias_of", number)
 
 
 def _kind(side: Side | None, operand: Operand) -> Kind | None:

@@ -74,6 +74,7 @@ arrange-before = { $call } hat sein `v`. PyTorch reicht es zuerst in der Form { 
 arrange-after = Was { $call } zurückgab, kommt in die Form { $shape } ({ $op }): dieselben Zahlen.
 arrange-sum = Was { $call } zurückgab, wird über das Wiederholte addiert und hat dann die Form { $shape } ({ $op }).
 arrange-nothing = { $op }, ein Teil von { $call }, hat nichts weiterzureichen.
+inside-call = In { $call }: { $said }
 
 ## 1 collect: what arrived at a node
 
@@ -1404,6 +1405,7 @@ case-binary-cross-entropy = Der Divisor ist mindestens 1e-12, auf einfache Genau
 why-binary-cross-entropy-with-logits = Was Sigmoid flach macht, macht der Logarithmus um genauso viel wieder steil; nur der Fehler bleibt übrig.
 why-binary-cross-entropy-with-logits-target = Das Ziel mischt die Kosten von Ja und von Nein.
 why-nll-loss = Nur auf die Log-Wahrscheinlichkeit der richtigen Klasse kommt es an, und je größer sie ist, desto kleiner der Loss.
+why-cross-entropy = Jeder Score bekommt seinen Anteil am Softmax, der der richtigen Klasse 1 weniger.
 case-nll-loss = `{ $target }` bekommt keinen Gradienten: Darin stehen Klassennummern.
 case-nll-ignored = Stellen, deren Klassennummer ignore_index ist, bekommen 0 und zählen im Mittel nicht mit. Sind es alle, ist der Gradient 0, obwohl das Mittel 0 / 0 ist.
 why-soft-margin-loss = Ein falsches Vorzeichen wird mit fast voller Kraft gezogen, ein klar richtiges kaum.
@@ -2242,8 +2244,8 @@ example-linear-function = Ein Gradient je Eingabe von forward, in derselben Reih
 example-gradcheck = Ein falsches backward läuft ohne Beschwerde: Es sagt [2, 8], wo die Differenzenquotienten [3, 12] sagen. gradcheck vergleicht die beiden und antwortet False.
     .title = `gradcheck` bei einem falschen backward
     .question = Wie teste ich eine Autograd-Formel, die ich selbst geschrieben habe?
-example-composite = `cross_entropy` hat keinen eigenen Knoten: Autograd verfolgt log_softmax und nll_loss darin. Ihre beiden Vektor-Jacobi-Produkte ergeben zusammen Softmax minus One-Hot.
-    .title = Zusammengesetzt und aufgeklappt: `cross_entropy`
+example-composite = `cross_entropy` hat keinen eigenen Knoten: In seinem Kasten sind die beiden, die Autograd verfolgt, log_softmax und nll_loss. Ihre beiden Vektor-Jacobi-Produkte ergeben zusammen Softmax minus One-Hot.
+    .title = Zusammengesetzt und zum Aufklappen: `cross_entropy`
     .question = Was ist eine zusammengesetzte Funktion, und wo ist ihr backward?
 example-none-zeros-undefined = In Summen wirken sie alle wie null, aber sie bedeuten Verschiedenes: c hat einen Weg und bekommt 0; der Ausgang von b wurde nie verwendet, backward sieht None und gibt None zurück; d hat gar keinen Weg.
     .title = None, Nullen und undefiniert

@@ -75,6 +75,7 @@ arrange-before = { $call } has its `v`. PyTorch first hands it on in shape { $sh
 arrange-after = What { $call } returned is brought into shape { $shape } ({ $op }): the same numbers.
 arrange-sum = What { $call } returned is added up over what was repeated, into shape { $shape } ({ $op }).
 arrange-nothing = { $op }, a part of { $call }, has nothing to hand on.
+inside-call = Inside { $call }: { $said }
 
 ## 1 collect: what arrived at a node
 
@@ -1405,6 +1406,7 @@ case-binary-cross-entropy = The divisor is kept at 1e-12 or more, rounded to sin
 why-binary-cross-entropy-with-logits = What the sigmoid makes flat the logarithm makes steep again by as much; only the error is left.
 why-binary-cross-entropy-with-logits-target = The target mixes the costs of a yes and of a no.
 why-nll-loss = Only the log-probability of the right class is looked at, and more of it means less loss.
+why-cross-entropy = Each score gets its share of the softmax, that of the right class 1 less.
 case-nll-loss = `{ $target }` gets no gradient: it holds class numbers.
 case-nll-ignored = Places whose class number is ignore_index get 0 and do not count in a mean. Where all of them are, the gradient is 0 though the mean is 0 / 0.
 why-soft-margin-loss = A wrong sign is pulled with almost full force, a clear right one hardly at all.
@@ -2243,8 +2245,8 @@ example-linear-function = One gradient per input of forward, in the same order, 
 example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two and answers False.
     .title = `gradcheck` on a wrong backward
     .question = How do I test an autograd formula that I wrote myself?
-example-composite = `cross_entropy` has no node of its own: autograd tracks log_softmax and nll_loss inside it. Their two vjps together give softmax minus one-hot.
-    .title = A composite opened up: `cross_entropy`
+example-composite = `cross_entropy` has no node of its own: in its box are the two that autograd tracks, log_softmax and nll_loss. Their two vjps together give softmax minus one-hot.
+    .title = A composite that opens: `cross_entropy`
     .question = What is a composite function, and where is its backward?
 example-none-zeros-undefined = They act as zero in sums but tell different stories: c has a path and gets 0; b's output was never used, backward sees None and returns None; d has no path at all.
     .title = None, zeros and undefined

@@ -1,9 +1,12 @@
 /** A call read as one operation, held against what the engine returned at its borders. */
 import { describe, expect, it } from "vitest";
 import { readAsCalls, resultOf } from "./calls";
+import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
+import { hideGradient, maskTrace } from "./mask";
 import { stopsOfStep } from "./position";
 import { sampleTrace } from "./samples";
+import type { TraceState } from "./trace";
 
 describe.each(["structures", "mlp-step"])("%s", (name) => {
   const trace = sampleTrace(name);
@@ -25,6 +28,22 @@ describe.each(["structures", "mlp-step"])("%s", (name) => {
         expect(step?.grad_inputs[at]).toEqual(stepOf(border.node)?.grad_inputs[border.argnum]);
     }
     expect(told).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["rule", false],
+    ["multiply", true],
+  ] as const)("knows at %s what is at the borders: %s", (phase, isKnown) => {
+    for (const { call, pass } of calls) {
+      const computing = trace.steps.find((step) => step.pass === pass && step.node === call.node);
+      if (computing?.call === undefined) continue;
+      const position = { direction: "backward", step: computing.index + 1, phase } as const;
+      const known = maskTrace(trace, { position, isSumHidden: false, isShapeHidden: false });
+      const returned = (from: TraceState) =>
+        readAsCalls(from, () => false).steps[computing.index]?.grad_inputs.filter(isTensor) ?? [];
+      const whole = returned(trace);
+      expect(returned(known)).toEqual(isKnown ? whole : whole.map(hideGradient));
+    }
   });
 
   it("calls each of its nodes by the call, and leaves all others and every stop", () => {

@@ -17,8 +17,9 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS
+from gradwalk.exports.deck import HOSTS, write_deck
 from gradwalk.protocol.upgrades import load_document
+from tests.exports.readers import golden
 from tests.house.test_imports import CONTRACTS
 
 pytestmark = pytest.mark.usefixtures("run")
@@ -102,10 +103,9 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "host", [host if host == "myst" else pytest.param(host, marks=pytest.mark.soak) for host in HOSTS]
-)
-def test_a_deck_is_whole_needs_no_network_and_is_written_over_nothing(tmp_path: Path, host: str) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Path, host: str) -> None:
     deck, lesson = tmp_path / "deck", tmp_path / "lesson.py"
     lesson.write_text('# A "square" <b>\nx = torch.tensor(3.0, requires_grad=True)\ny = torch.exp(x)\ny.backward()\n')
     done = invoke("init", host, deck, "--program", lesson)
@@ -132,6 +132,15 @@ def test_a_deck_is_whole_needs_no_network_and_is_written_over_nothing(tmp_path: 
     again = invoke("init", host, deck, "--program", lesson)
     assert (again.exit_code, "lesson.py" in again.stderr) == (2, True)
     assert files["lesson.py"].read_text() == "# mine\n"
+
+
+def test_a_deck_is_written_over_nothing(tmp_path: Path) -> None:
+    document, mine = golden("x-times-x"), tmp_path / "lesson.py"
+    assert mine in write_deck("jupyter", document, tmp_path)
+    mine.write_text("# mine\n")
+    with pytest.raises(FileExistsError):
+        write_deck("jupyter", document, tmp_path)
+    assert mine.read_text() == "# mine\n"
 
 
 FRAGILE = {
@@ -173,7 +182,7 @@ import json, sys
 sys.modules.update(dict.fromkeys({IN_EXTRAS}))
 from click.testing import CliRunner
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS
+from gradwalk.exports.deck import HOSTS, write_deck
 done = [CliRunner().invoke(main, command.split()) for command in sys.argv[1:]]
 print(json.dumps([[one.exit_code, one.output, one.exc_info[0].__name__] for one in done]))
 """

@@ -43,7 +43,7 @@ test-slice: test-setup ## one part of ring 3: make test-slice SLICE=3/8
 
 test-setup: install .make/python-test .make/test-packages ## install what the tests need, without running them
 
-test-hosts: test-setup ## the lecturers' recipes in their real hosts (3 GB), or one group: GROUP=tex office notebooks decks firefox edge
+test-hosts: test-setup ## the lecturers' recipes in their real hosts (3 GB), or groups: GROUP="tex office", notebooks decks firefox edge
 	@scripts/install-host-packages $(GROUP)
 	@scripts/test-hosts $(GROUP)
 

@@ -31,7 +31,7 @@ GROUPS = ("tex", "office", "notebooks", "decks", "firefox", "edge")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--group", choices=GROUPS, help="run only the hosts of this group")
+    parser.addoption("--group", action="append", choices=GROUPS, help="run only the hosts of this group, or of several")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,8 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    wanted = config.getoption("--group", None)
-    others = [item for item in items if wanted and _group_of(item) not in (wanted, None)]
+    wanted = config.getoption("--group", None) or []
+    others = [item for item in items if wanted and _group_of(item) not in (*wanted, None)]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in others]
 

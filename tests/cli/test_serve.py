@@ -29,12 +29,11 @@ def test_below_full_nothing_listens_to_others_and_a_sentence_says_why(run: Calla
     assert "running on" not in said
 
 
-def test_to_others_it_says_what_is_open_and_what_is_missing(start_server: Callable[..., Any]) -> None:
-    server = start_server(host="0.0.0.0", allowed_hosts=["lecture.test"])
-    said = server.log.read_text()
+def test_to_others_it_says_what_is_open_and_what_is_missing(start_server: Callable[..., Any], server: Any) -> None:
+    said = start_server(host="0.0.0.0", allowed_hosts=["lecture.test"], path="/healthz").log.read_text()
     for word in ("0.0.0.0", "full", "`lecture.test`", "encryption", "GRADWALK_TRUSTED_PROXIES"):
         assert word in said.partition("Uvicorn running")[0]
-    assert "encryption" not in start_server(path="/healthz").log.read_text()
+    assert "encryption" not in server.log.read_text()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be refused")

@@ -26,6 +26,7 @@ PAUSE_SECONDS = 1.0
 """Of an honest reader between two requests."""
 ROUND_SECONDS = 10.0
 PROBE_SECONDS = 0.02
+WEIGH_SECONDS = 1.0
 BIG = transformer(20) + BACKWARD
 LOOP = "n = {number}\nwhile True: pass\n"
 STREAMS, HALVES, SLOW = 3_000, 1_000, 60
@@ -240,8 +241,14 @@ async def probe(target: Target, seen: Seen) -> None:
         seen.probes.append(time.perf_counter() - began)
         if b" 200 " not in answer[:20]:
             seen.failures.append(answer[:200])
-        seen.memory = max(seen.memory, private_bytes(target.pid))
         await asyncio.sleep(PROBE_SECONDS)
+
+
+async def weigh(target: Target, seen: Seen) -> None:
+    """Seldom and aside: the kernel walks through all pages of a process for it, which can take a tenth of a second."""
+    while True:
+        seen.memory = max(seen.memory, await asyncio.to_thread(private_bytes, target.pid))
+        await asyncio.sleep(WEIGH_SECONDS)
 
 
 async def read_honestly(target: Target, seen: Seen, number: int) -> None:
@@ -287,7 +294,7 @@ def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
     hostile = multiprocessing.get_context("spawn").Process(target=be_hostile, args=(target, counts, seconds + 2))
     hostile.start()
     honest = [read_honestly(target, seen, number) for number in range(HONEST)]
-    asyncio.run(until([*honest, probe(target, seen)], seconds))
+    asyncio.run(until([*honest, probe(target, seen), weigh(target, seen)], seconds))
     hostile.join()
     if hostile.exitcode:
         raise RuntimeError("the hostile process broke")

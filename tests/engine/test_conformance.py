@@ -5,6 +5,8 @@ Single flight, order, lanes, caps, cancellation; with real children in both.
 
 import asyncio
 import json
+import os
+from collections.abc import Callable
 
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
@@ -18,7 +20,8 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, until
+from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, local_engine, until
+from tests.world.processes import children_of
 from tests.world.redis import Redis
 
 ENDLESS = "while True: pass"
@@ -246,6 +249,36 @@ async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_non
         for run in greedy:
             run.cancellation.cancel()
         await until(lambda: all(run.state is RunState.DONE for run in greedy))
+
+
+async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
+    start_sandbox: Callable[..., Sandbox],
+) -> None:
+    sandbox = start_sandbox(wall_seconds=60)
+    with local_engine(sandbox, 2, 4) as opened:
+        async with opened() as (engine, *_):
+            runs = runs_of(engine, [], abandon_seconds=60)
+
+            async def start(number: int, client: str) -> tuple[Run, int]:
+                others = children_of(sandbox.launcher.pid)
+                run = await ask(runs, f"while {number}: pass", client=client)
+                await until(lambda: bool(children_of(sandbox.launcher.pid) - others))
+                [child] = children_of(sandbox.launcher.pid) - others
+                return run, child
+
+            def nice(child: int) -> int:
+                return os.getpriority(os.PRIO_PROCESS, child) - os.getpriority(os.PRIO_PROCESS, sandbox.launcher.pid)
+
+            await read_all(await ask(runs, BURNING.format(number=4).replace("0.5", "5"), client="greedy"))
+            await until(lambda: not children_of(sandbox.launcher.pid))
+            greedy, child = await start(1, "greedy")
+            assert nice(child) == 0, "nobody else is here"
+            modest, other = await start(2, "modest")
+            await until(lambda: nice(child) > 1)
+            assert nice(other) == 0
+            for run in (greedy, modest):
+                run.cancellation.cancel()
+                await read_all(run)
 
 
 async def leave(cpu: Rate, *clients: str, seconds: float) -> None:

@@ -4,8 +4,11 @@ The kernel's layers and the parent hold by themselves: nothing forbids a program
 """
 
 import os
+import pty
 import re
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -177,7 +180,7 @@ def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start)
     status = statuses[pid]
     assert (status["NoNewPrivs"], status["Threads"], int(status["CapEff"], 16)) == ("1", "1", 0)
     assert "0" not in status["Uid"].split()
-    assert status["NSsid"] == status["NSpid"], "a session of its own"
+    assert status["NSpgid"] == status["NSpid"], "a group of its own"
     assert Path(f"/proc/{pid}/status").stat().st_uid == 0, "no dump, and no debugger of the same user"
     limits = re.findall(r"^Max (.+?) {2,}(\S+) +(\S+)", Path(f"/proc/{pid}/limits").read_text(), re.MULTILINE)
     none = {name for name, soft, hard in limits if (soft, hard) == ("0", "0")}
@@ -194,6 +197,36 @@ def test_the_kernel_tells_of_every_layer_round_a_running_child(sandboxes: Start)
         assert held.keys() == {0, 1, 2, CHANNEL}
         assert held[CHANNEL].startswith("socket:")
     stream.close()
+
+
+IN_A_TERMINAL = """
+import fcntl, os, termios
+from pathlib import Path
+from gradwalk.sandbox.limits import RunLimits
+from gradwalk.sandbox.supervisor import Sandbox
+fcntl.ioctl(0, termios.TIOCSCTTY)
+with Sandbox(RunLimits()) as sandbox:
+    for pid in (os.getpid(), sandbox.launcher.pid):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        print(os.getsid(pid) == os.getpid(), int(fields[4]) != 0)
+"""
+
+
+@pytest.mark.usefixtures("run")
+def test_children_have_no_terminal_and_the_session_within_which_priorities_count() -> None:
+    primary, terminal = pty.openpty()
+    try:
+        told = subprocess.run(
+            [sys.executable, "-c", IN_A_TERMINAL],
+            stdin=terminal,
+            capture_output=True,
+            start_new_session=True,
+            check=True,
+        )
+    finally:
+        os.close(primary)
+        os.close(terminal)
+    assert told.stdout.decode().split("\n")[:2] == ["True True", "True False"]
 
 
 def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:

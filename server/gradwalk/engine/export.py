@@ -109,7 +109,7 @@ def make_file(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
-            start_new_session=True,
+            process_group=0,
             env={name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)},
         ) as process:
             assert process.stdin is not None

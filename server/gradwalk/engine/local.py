@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 QUICK_SECONDS = 0.15
 """What a run may take of a quick place while others wait for it; a small program needs a tenth of that."""
+_QUICK_SECONDS_BEFORE_OTHERS = 1.0
+"""The same while only clients wait that have had more of late: where the processor is scarce, all runs take longer."""
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _PLACES_SECONDS = 0.1
@@ -117,6 +119,7 @@ class LocalEngine:
             if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
             self._queue.push(_Work(order, next(self._numbers), sink, cancellation))
+            self._let_pass(order.client)
             self._has_newer_than_places = True
             self._change.notify_all()
 
@@ -190,13 +193,15 @@ class LocalEngine:
                 in_the_way[0].cancellation.postpone()
                 return 0.0
         # What somebody looks at never makes room for what nobody does.
-        first = Lane.LIVE if self._queue.count_in(Lane.LIVE) else Lane.BATCH
-        movable = [work for work in quick if work.lane >= first]
-        if not self._queue or len(quick) < self._running_max or not movable:
+        if not self._queue or len(quick) < self._running_max:
+            return None
+        waiting = self._queue.first(count_by_client(self._running))
+        movable = [work for work in quick if work.lane >= waiting.lane]
+        if not movable:
             return None
         # Of two, the one whose client has had more of late.
         oldest = max(movable, key=lambda work: (work.lane, int(self._usage.of(work.client)), -work.began))
-        left = oldest.began + QUICK_SECONDS - time.monotonic()
+        left = oldest.began + self._quick_seconds(oldest, waiting) - time.monotonic()
         if left > 0:
             return left
         if len(slow) < self._slow_max:
@@ -208,6 +213,16 @@ class LocalEngine:
         else:
             oldest.cancellation.postpone()
         return 0.0
+
+    def _let_pass(self, client: str) -> None:
+        """Runs get the processor after this client's, the more of it their own clients have had of late."""
+        had = self._usage.of(client)
+        for work in self._running:
+            work.cancellation.step_back(int(self._usage.of(work.client) - had))
+
+    def _quick_seconds(self, work: _Work, waiting: _Work) -> float:
+        has_had_more = int(self._usage.of(waiting.client)) > int(self._usage.of(work.client))
+        return _QUICK_SECONDS_BEFORE_OTHERS if has_had_more else QUICK_SECONDS
 
     def _second_places(self, slow: list[_Work], running: Counter[str]) -> list[_Work]:
         """Slow places of clients that have others, where one that has none waits for a place."""
@@ -241,6 +256,8 @@ class LocalEngine:
                 if work is not None:
                     work.began = time.monotonic()
                     self._running.add(work)
+                    for client in {other.client for other in self._running}:
+                        self._let_pass(client)
                     self._change.notify_all()
                     return work
                 self._change.wait()

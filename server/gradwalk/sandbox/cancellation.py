@@ -4,6 +4,9 @@ from collections.abc import Callable
 
 _Action = Callable[[], None] | None
 
+LOWEST_PRIORITY = 15
+"""As `nice` counts, which grows as priority falls."""
+
 
 class Cancellation:
     """Set by whoever no longer waits, or needs the place; from any thread; heard by whoever runs the child.
@@ -16,8 +19,8 @@ class Cancellation:
         """True from the first `cancel` on."""
         self.is_postponed = False
         """True between `postpone` and `resume`."""
-        self._is_stepping_back = False
-        self._bound: tuple[_Action, _Action] = (None, None)
+        self._niceness = 0
+        self._bound: tuple[_Action, Callable[[int], None] | None] = (None, None)
 
     def cancel(self) -> None:
         """Stops what is bound now, or what will be bound later."""
@@ -33,12 +36,12 @@ class Cancellation:
         """The work is taken up again."""
         self.is_postponed = False
 
-    def step_back(self) -> None:
-        """Lets others have the processor first, now and whatever is bound later."""
-        self._is_stepping_back = True
+    def step_back(self, niceness: int = LOWEST_PRIORITY) -> None:
+        """Lets others have the processor first, now and whatever is bound later; never less than before."""
+        self._niceness = max(self._niceness, min(niceness, LOWEST_PRIORITY))
         self._act()
 
-    def bind(self, stop: _Action, step_back: _Action = None) -> None:
+    def bind(self, stop: _Action, step_back: Callable[[int], None] | None = None) -> None:
         """Says how to stop and how to step back from now on, once or more; None when there is nothing to stop."""
         self._bound = stop, step_back
         self._act()
@@ -47,5 +50,5 @@ class Cancellation:
         stop, step_back = self._bound
         if stop is not None and (self.is_wished or self.is_postponed):
             stop()
-        if step_back is not None and self._is_stepping_back:
-            step_back()
+        if step_back is not None and self._niceness:
+            step_back(self._niceness)

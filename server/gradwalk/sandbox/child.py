@@ -85,7 +85,6 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
 
 def _confine_early(channel: int, confinement: Confinement) -> None:
     lockdown.die_with_parent()
-    os.setsid()
     for number in _ENDED_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     os.dup2(channel, CHANNEL, inheritable=False)

@@ -24,7 +24,6 @@ from gradwalk.sandbox.limits import WARM, RunLimits
 START_SECONDS = 120.0
 LEASE_SECONDS = 10.0
 _MESSAGE_BYTES = 4_096
-_LOW_PRIORITY = 15
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -81,10 +80,10 @@ class Child(Protocol):
         """How it ended; None when it has not, or nobody can tell any more."""
 
 
-def step_back(child: Child) -> None:
-    """From now on every other process has the processor first."""
+def step_back(child: Child, niceness: int) -> None:
+    """From now on other processes have the processor first."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.setpriority(os.PRIO_PROCESS, child.pid, _LOW_PRIORITY)
+        os.setpriority(os.PRIO_PROCESS, child.pid, niceness)
 
 
 class _ForkedChild:

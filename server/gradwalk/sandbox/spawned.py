@@ -19,6 +19,7 @@ def main() -> NoReturn:
     lockdown.drop_root()
     channel = int(sys.argv[2])
     os.write(channel, WARM)
+    os.setsid()
     run_child(channel, confinement)
 
 

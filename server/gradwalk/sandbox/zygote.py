@@ -6,13 +6,16 @@ reports how a child went. When the socket closes, it exits and takes its childre
 parent-death signal, because the kernel sends the latter already when the *thread* that started us ends.
 """
 
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
 import sys
+import termios
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -105,6 +108,7 @@ class Zygote:
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
+            os.setpgid(0, 0)
             run_child(theirs.fileno(), self._confinement)
         theirs.close()
         child = Forked(pid, os.pidfd_open(pid), ours)
@@ -131,11 +135,20 @@ class Zygote:
             os._exit(0)
 
 
+def _leave_terminal() -> None:
+    """Of the session only, which stays the server's: a kernel that groups by session compares `nice` within one."""
+    with suppress(OSError):
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        fcntl.ioctl(terminal, termios.TIOCNOTTY)
+        os.close(terminal)
+
+
 def main() -> NoReturn:
     """Warms up, locks itself in, says `ready`, serves. Arguments: its limits, the number of its control socket."""
     started = time.monotonic()
     limits = RunLimits.model_validate_json(sys.argv[1])
     control = socket.socket(fileno=int(sys.argv[2]))
+    _leave_terminal()
     ordinary = warm_up()
     # Takes most of a second, and each fork gains a little: where nothing is forked ahead, a program or two are run.
     large_page_bytes = gather_into_large_pages() if limits.spare_count else 0

@@ -182,11 +182,12 @@ def test_tangents_are_told_and_their_function_is_a_pass(source: str) -> None:
         "y, t = torch.func.jvp(lambda x: x * torch.rand(2), (x,), (d,))",
         "y, t = torch.func.jvp(f, (x,), (d,))\nx = x * 2",
         "y, t = torch.func.jvp(lambda x, y: x * y, (x, x), (d, d))",
+        "n = []; y, t = torch.func.jvp(lambda x: exit() if n else n.append(0) or x * x, (x,), (d,))",
         "t = torch.vmap(lambda t: torch.func.jvp(f, (x,), (t,))[1])(torch.eye(2, dtype=x.dtype))",
     ],
 )
 def test_a_function_that_is_another_the_second_time_is_no_pass(source: str) -> None:
-    """Random, of another input, of one leaf pushed twice, under a transform."""
+    """Random, of another input, of one leaf pushed twice, one that exits, under a transform."""
     (problem,) = run_traced(FORWARD + source).of("problem")
     assert problem["fact"]["kind"].startswith("problem-forward-mode")
     assert problem["span"]["line"] == 6

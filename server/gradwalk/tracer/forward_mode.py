@@ -135,7 +135,7 @@ def _run(statement: CodeType, namespace: MutableMapping[str, Any], stubs: "_Stub
     except _Reached as reached:
         first = next(filter(_is_computed, pytree.tree_leaves(reached.output)), None)
         return first if equal(before, torch.get_rng_state()) else None
-    except Exception:  # noqa: BLE001 (the program has run; only its graph cannot be shown)
+    except (Exception, SystemExit):  # noqa: BLE001 (the program has run; only its graph cannot be shown)
         return None
     return None
 

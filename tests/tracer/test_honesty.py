@@ -180,6 +180,8 @@ def test_tangents_are_told_and_their_function_is_a_pass(source: str) -> None:
     "source",
     [
         "y, t = torch.func.jvp(lambda x: x * torch.rand(2), (x,), (d,))",
+        "import random; t = torch.func.jacfwd(lambda x: x * random.random())(x)",
+        "import numpy; t = torch.func.jacfwd(lambda x: x * float(numpy.random.rand()))(x)",
         "y, t = torch.func.jvp(f, (x,), (d,))\nx = x * 2",
         "y, t = torch.func.jvp(lambda x, y: x * y, (x, x), (d, d))",
         "n = []; y, t = torch.func.jvp(lambda x: exit() if n else n.append(0) or x * x, (x,), (d,))",

@@ -6,12 +6,14 @@ more, with what it was differentiated for as leaves: the graph on which a tangen
 
 import ast
 import io
+import random
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from itertools import repeat
 from types import CodeType
 from typing import Any, Final, NamedTuple, NoReturn
 
+import numpy as np
 import torch
 from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
@@ -128,16 +130,23 @@ def reopened(
 
 
 def _run(statement: CodeType, namespace: MutableMapping[str, Any], stubs: "_Stubs") -> torch.Tensor | None:
-    before = torch.get_rng_state()
+    before = _random_states()
     try:
         with stubs.installed(namespace), torch.enable_grad(), redirect_stdout(io.StringIO()):
             exec(statement, namespace)  # type: ignore[arg-type] # noqa: S102 (as the run did)
     except _Reached as reached:
         first = next(filter(_is_computed, pytree.tree_leaves(reached.output)), None)
-        return first if equal(before, torch.get_rng_state()) else None
+        return first if before == _random_states() else None
     except (Exception, SystemExit):  # noqa: BLE001 (the program has run; only its graph cannot be shown)
         return None
     return None
+
+
+def _random_states() -> tuple[Any, ...]:
+    """Of the generators that programs use."""
+    numbers = np.random.get_state(legacy=False)  # noqa: NPY002 (the state programs use)
+    state = numbers.pop("state")
+    return torch.get_rng_state().tolist(), random.getstate(), numbers, state["key"].tolist(), state["pos"]
 
 
 def _forget(namespace: MutableMapping[str, Any], leaves: Sequence[torch.Tensor], names: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ import type {
   Step,
 } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
-import { nodesById } from "./graph";
+import { groupsById, nodesById } from "./graph";
 import { hideGradient, isHidden } from "./mask";
 import { originalOf, standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
@@ -26,6 +26,24 @@ export function resultOf({ kind, call, nodes }: Group, graph: Graph): string | n
   if (kind === "function" || call === undefined) return null;
   const known = nodesById(graph);
   return nodes.some((id) => known.get(id)?.leaf !== undefined) ? null : call.output;
+}
+
+/** By node, the group that stands for it while that is closed and one operation: the outermost one round it. */
+export function closedCalls(graph: Graph, isOpen: (group: string) => boolean): ReadonlyMap<string, Group> {
+  const groups = groupsById(graph);
+  const outermost = (id: string | null): Group | undefined => {
+    const group = groups.get(id ?? "");
+    if (group === undefined) return undefined;
+    const isCall = !isOpen(group.id) && resultOf(group, graph) !== null;
+    return outermost(group.parent) ?? (isCall ? group : undefined);
+  };
+  const standing = new Map(graph.groups.map(({ id }) => [id, outermost(id)]));
+  return new Map(
+    graph.nodes.flatMap(({ id, group }) => {
+      const call = standing.get(group ?? "");
+      return call === undefined ? [] : [[id, call] as const];
+    }),
+  );
 }
 
 /** @param isOpen of a group by its id: whether what it consists of is on show */

@@ -1,17 +1,19 @@
 /**
  * The engine's ready queue: which nodes have everything they wait for, and how many gradients are still to come at the
  * others. Of what is ready the engine takes the node that was built last; a leaf's accumulation goes before all others
- * (torch/csrc/autograd/engine.cpp, `CompareNodeTaskTime`).
+ * (torch/csrc/autograd/engine.cpp, `CompareNodeTaskTime`). A closed call is named once, by its own name, as on its card.
  */
-import type { Node, Step } from "../protocol/trace.gen";
+import type { Group, Node } from "../protocol/trace.gen";
 import { landedAt, landingsOf } from "./gradients";
 import { nodesById } from "./graph";
 import type { Position } from "./position";
-import { executions } from "./selectors";
+import { executions, nodeTitle } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
 export interface Queued {
   readonly node: Node;
+  /** As its card has it, or that of the call that it is in. */
+  readonly title: string;
   /** Gradients that have come, of those that ever will. */
   readonly arrived: number;
   readonly expected: number;
@@ -27,8 +29,16 @@ export interface Queue {
   readonly waiting: readonly Queued[];
 }
 
-/** After what has landed at `position`; the node at work is in neither list. */
-export function queueAt(trace: TraceState, pass: PassState, position: Position): Queue {
+/** By node, the closed call that it is in. */
+type Calls = ReadonlyMap<string, Group>;
+
+/** After what has landed at `position`; the node at work and what is in its call are in neither list. */
+export function queueAt(
+  trace: TraceState,
+  pass: PassState,
+  position: Position,
+  calls: Calls = new Map(),
+): Queue {
   const executed = executions(trace, pass);
   const nodes = nodesById(pass.started.graph);
   const landings = landingsOf(trace, pass);
@@ -41,36 +51,65 @@ export function queueAt(trace: TraceState, pass: PassState, position: Position):
         const arrived = all.filter((landing) => landing.number <= landed).length;
         return node === undefined || number === undefined || number <= walked || arrived === 0
           ? []
-          : [{ node, arrived, expected: all.length }];
+          : [{ node, title: titleIn(calls, node), arrived, expected: all.length }];
       })
       .sort((a, b) => numberOf(a) - numberOf(b));
   const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;
-  const [now, ...others] = after(position.step - 1, position.step - 1).filter(isReady);
-  const because = others.length === 0 ? "only" : now?.node.kind === "accumulate_grad" ? "leaf" : "last";
+  const [now, rival] = byCard(after(position.step - 1, position.step - 1).filter(isReady), calls);
+  const because = rival === undefined ? "only" : now?.[0].node.kind === "accumulate_grad" ? "leaf" : "last";
+  const working = now !== undefined && numberOf(now[0]) === position.step ? now[0] : null;
   const pending = after(landedAt(position), position.step);
+  const inTurn = [...pending.filter(isReady), ...pending.filter((each) => !isReady(each))];
+  const others = byCard(working === null ? inTurn : [working, ...inTurn], calls)
+    .map(([first]) => first)
+    .filter((each) => each !== working);
   return {
-    now: now === undefined || numberOf(now) !== position.step ? null : { ...now, because },
-    ready: pending.filter(isReady),
-    waiting: pending.filter((each) => !isReady(each)),
+    now: working && { ...working, because },
+    ready: others.filter(isReady),
+    waiting: others.filter((each) => !isReady(each)),
   };
 }
 
-/** A step of a pass to come, with how many gradients its node waits for. */
+function titleIn(calls: Calls, node: Node): string {
+  return calls.get(node.id)?.label ?? nodeTitle(node);
+}
+
+/** What belongs to one card, together; in the order of the first of each. */
+function byCard<T extends { readonly node: Node }>(all: readonly T[], calls: Calls): readonly [T, ...T[]][] {
+  const cards = new Map<string, [T, ...T[]]>();
+  for (const each of all) {
+    const card = calls.get(each.node.id)?.id ?? each.node.id;
+    cards.set(card, [...(cards.get(card) ?? []), each] as [T, ...T[]]);
+  }
+  return [...cards.values()];
+}
+
+/** A step of a pass to come, or the first one of a closed call. */
 export interface Coming {
   readonly number: number;
-  readonly step: Step;
   readonly node: Node;
+  readonly title: string;
+  /** Of the call; 1 where it is none. */
+  readonly nodeCount: number;
+  /** So many gradients. */
   readonly waitsFor: number;
 }
 
-/** All steps of a pass, in the order in which the engine runs them. */
-export function comingIn(trace: TraceState, pass: PassState): readonly Coming[] {
+/** All steps of a pass, in the order in which the engine runs them; those of a closed call as one. */
+export function comingIn(trace: TraceState, pass: PassState, calls: Calls = new Map()): readonly Coming[] {
   const landings = landingsOf(trace, pass);
   const nodes = nodesById(pass.started.graph);
-  return [...executions(trace, pass).values()]
+  const all = [...executions(trace, pass).values()]
     .sort((a, b) => a.number - b.number)
     .flatMap(({ number, step }) => {
       const node = nodes.get(step.node);
-      return node === undefined ? [] : [{ number, step, node, waitsFor: landings.get(node.id)?.length ?? 0 }];
+      return node === undefined ? [] : [{ number, node }];
     });
+  return byCard(all, calls).map(({ 0: { number, node }, length }) => ({
+    number,
+    node,
+    title: titleIn(calls, node),
+    nodeCount: length,
+    waitsFor: landings.get(node.id)?.length ?? 0,
+  }));
 }

@@ -5,6 +5,7 @@ import { boxesOverlap, pointAt } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import type { Layout } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
+import { closedCalls, resultOf } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import { knownInMotion } from "../model/mask";
 import { toNumber } from "../model/numbers";
@@ -20,6 +21,7 @@ import {
   stepCount,
   stopsOfStep,
 } from "../model/position";
+import { comingIn, queueAt } from "../model/queue";
 import { randomTraces } from "../model/random";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { passAt } from "../model/selectors";
@@ -85,6 +87,46 @@ function idle(trace: TraceState): readonly string[] {
       .map(formatPosition);
   });
 }
+
+const WITH_CALLS = TRACES.filter((name) =>
+  sampleTrace(name).passes.some(({ started: { graph } }) =>
+    graph.groups.some((group) => resultOf(group, graph) !== null),
+  ),
+);
+
+it.each(WITH_CALLS)(
+  "names in the queue and in the order of %s the cards of the picture, each once",
+  (name) => {
+    const trace = sampleTrace(name);
+    for (const position of walkFrom(trace, START)) {
+      const pass = passAt(trace, position);
+      if (pass === null) continue;
+      const { graph } = pass.started;
+      const open = new Set(
+        graph.groups.filter((group) => resultOf(group, graph) === null).map(({ id }) => id),
+      );
+      const layout = layOut(drawingOf(graph, open));
+      const still = drawStill(trace, position);
+      const titles = [
+        ...graph.nodes.filter(({ id }) => layout.nodes.has(id)).map((node) => still.cardOf(node).title),
+        ...drawGroups(still, layout).flatMap(({ card }) => card?.title ?? []),
+      ].sort();
+      const calls = closedCalls(graph, (group) => open.has(group));
+      const { now, ready, waiting } = queueAt(trace, pass, position, calls);
+      const left = [...titles];
+      for (const { title } of [...(now === null ? [] : [now]), ...ready, ...waiting]) {
+        expect(left, formatPosition(position)).toContain(title);
+        left.splice(left.indexOf(title), 1);
+      }
+      if (position.step > 0) continue;
+      const coming = comingIn(trace, pass, calls);
+      expect(coming.map(({ title }) => title).sort()).toEqual(titles);
+      expect(coming.reduce((sum, { nodeCount }) => sum + nodeCount, 0)).toBe(
+        pass.steps.filter(({ node }) => graph.nodes.some(({ id }) => id === node)).length,
+      );
+    }
+  },
+);
 
 describe.each(SAMPLES)("%s", (name) => {
   const trace = sampleTrace(name);

@@ -33,6 +33,7 @@ _PLACES = """() => {
         active: active === null ? null : box(active), seeds: [...graph.querySelectorAll(".token.seed")].map(box),
         blank: graph.querySelectorAll("path.box").length, isCodeCut: code.scrollWidth > code.clientWidth + 1,
         tables: [...document.querySelectorAll("[data-part=equation] table")].map(box),
+        rows: [...document.querySelectorAll("[data-part=dock] .foot")].map(box),
         cut: [...graph.querySelectorAll("text")].map((line) => line.textContent).filter((line) => line.endsWith("…")),
     };
 }"""
@@ -220,15 +221,16 @@ def test_on_a_phone_the_equation_of_a_small_program_leaves_room_for_what_is_belo
     assert all(box["y"] + box["height"] <= dock["bottom"] for box in (each.bounding_box() for each in buttons.all()))
 
 
-@pytest.mark.parametrize("slug", ["composite", "attention"])
-def test_on_a_phone_no_number_of_an_equation_is_under_the_fold(new_page: Opener, slug: str) -> None:
-    """Of tables of three columns two stand side by side."""
+@pytest.mark.parametrize("slug", ["composite", "attention", "mlp-step", "whole-jacobian"])
+def test_on_a_phone_neither_numbers_nor_buttons_of_an_equation_are_under_the_fold(new_page: Opener, slug: str) -> None:
+    """Of tables of three columns two stand side by side; the buttons are a row of which nothing is covered."""
     player = new_page(viewport={"width": 390, "height": 844})
     opened(player, f"example={slug}&s=0")
     stops = player.page.evaluate(_WALK)
     assert any(now["tables"] for _, now in stops)
     for place, now in stops:
-        assert all(is_inside(table, now["dock"]) for table in now["tables"]), place
+        assert all(is_inside(box, now["dock"]) for box in [*now["tables"], *now["rows"]]), place
+        assert all(table["bottom"] <= row["top"] for table in now["tables"] for row in now["rows"]), place
 
 
 def test_on_a_phone_a_card_writes_all_numbers_of_its_line(new_page):

@@ -7,8 +7,8 @@ from every connection that has something, three thousand of one address before t
 import asyncio
 import ipaddress
 import resource
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
@@ -17,6 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gradwalk.api.clients import name_client
 from gradwalk.api.settings import Settings
+from gradwalk.api.turns import Turns
 
 HEAD_BYTES_MAX = 64 << 10
 _DESCRIPTORS_MAX = 1 << 16
@@ -75,32 +76,6 @@ class Doorkeeper:
             self._open[client] -= 1
             if not self._open[client]:
                 del self._open[client]
-
-
-class Turns:
-    """Work that connections bring, one piece per client in each turn of the event loop; of a client in its order."""
-
-    def __init__(self) -> None:
-        self._queues: dict[str, deque[Callable[[], None]]] = {}
-
-    def take(self, client: str, work: Callable[[], None]) -> bool:
-        """Does `work` at once where it is the client's first of this turn, later where not; whether it is done."""
-        queue = self._queues.get(client)
-        if queue is not None:
-            queue.append(work)
-            return False
-        self._queues[client] = deque()
-        asyncio.get_running_loop().call_soon(self._go_on, client)
-        work()
-        return True
-
-    def _go_on(self, client: str) -> None:
-        queue = self._queues[client]
-        if not queue:
-            del self._queues[client]
-            return
-        asyncio.get_running_loop().call_soon(self._go_on, client)
-        queue.popleft()()
 
 
 class CountedProtocol(HttpToolsProtocol):

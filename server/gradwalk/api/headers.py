@@ -15,6 +15,7 @@ from gradwalk.api.clients import client_of
 from gradwalk.api.errors import busy_response, problem_response, too_long_response
 from gradwalk.api.languages import language_of
 from gradwalk.api.memory import MemoryCap
+from gradwalk.api.turns import Turns
 from gradwalk.engine.engine import BusyError
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
@@ -54,6 +55,8 @@ _CACHE_CONTROL = b"cache-control"
 _KEPT = b"public, max-age=31536000, immutable"
 _WORKED_OUT = ("/api/traces/", "/embed/", "/noscript/", "/t/")
 """What is read, but has to be unpacked, drawn or followed first."""
+_SMALL_BYTES = 2 << 10
+"""Of a body or a part of one: what is longer is sent when it is its client's turn."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
@@ -86,6 +89,7 @@ class Guard:
         self._bodies = bodies
         self._memory = memory
         self._hosts = hosts
+        self._turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -95,12 +99,16 @@ class Guard:
         refusal = None if path in _PROBES and method == "GET" else await self._refusal(scope)
         answering = self._app if refusal is None else refusal
 
-        async def send_with_headers(message: Message) -> None:
+        client = await client_of(HTTPConnection(scope))
+
+        async def send_in_turn(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = _complete(list(message["headers"]), path, method, message["status"])
+            elif len(message.get("body", b"")) > _SMALL_BYTES:
+                await self._turns.wait(client)
             await send(message)
 
-        await answering(scope, receive, send_with_headers)
+        await answering(scope, receive, send_in_turn)
 
     async def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)

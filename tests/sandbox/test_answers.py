@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
@@ -19,7 +20,8 @@ VERSIONS = {"gradwalk": "1", "torch": "2"}
 
 
 def header() -> Any:
-    return expected_header(TraceRequest(source="x = 1\r\n"), VERSIONS)
+    request = TraceRequest(source="x = 1\r\n")
+    return expected_header(trace_id(request, VERSIONS), request, VERSIONS)
 
 
 def stdout(seq: int) -> bytes:

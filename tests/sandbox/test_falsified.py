@@ -62,7 +62,7 @@ CHANGES = {
 }
 """Owner, name and what is put there instead of `old`; put back at the end, for the twin's sake."""
 FORGED: list[Any] = [
-    {**expected_header(job_of(REFERENCE).request, installed_versions()), "inputs": []},
+    {**expected_header("0" * 40, job_of(REFERENCE).request, installed_versions()), "inputs": []},
     {"type": "stdout", "text": "forged\n"},
     {"type": "finished", "passes": 0, "steps": 0, "problems": 0, "truncated": None},
 ]

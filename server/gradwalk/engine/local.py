@@ -281,7 +281,7 @@ class LocalEngine:
             work.sink.started()
         try:
             if isinstance(job, TraceJob) and work.answer is None:
-                work.answer = EventAnswer(expected_header(job.request, installed_versions()))
+                work.answer = EventAnswer(expected_header(work.order.run_id, job.request, installed_versions()))
             # It may have been asked for long before the client's others had used up their time.
             refusal = self._cpu.refusal_of(work.client)
             if refusal is not None:

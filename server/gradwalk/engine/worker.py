@@ -144,7 +144,7 @@ class Worker:
     def _run(self, work: _Work) -> Outcome:
         answer = None
         if isinstance(work.job, TraceJob):
-            answer = EventAnswer(expected_header(work.job.request, installed_versions()))
+            answer = EventAnswer(expected_header(work.run_id, work.job.request, installed_versions()))
             # Programs are deterministic: this attempt goes on where an earlier one ended.
             work.results = self._wait_for(self._log.results(work.attempt.run)) if work.attempt.count else []
             answer.pass_over([json.loads(event) for event in work.results])

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from gradwalk.protocol.answers import GradcheckReport
-from gradwalk.protocol.document import FORMAT, canonical_request, trace_id
+from gradwalk.protocol.document import FORMAT, canonical_request
 from gradwalk.protocol.events import Event, Finished, LocalJacobian, Problem, Started, Versions
 from gradwalk.protocol.packed import count_entries
 from gradwalk.protocol.requests import TraceRequest
@@ -30,14 +30,14 @@ class AnswerError(ValueError):
     """A payload that breaks the agreement between parent and child."""
 
 
-def expected_header(request: TraceRequest, versions: Versions) -> Started:
-    """The `started` event of a request, as far as it is known without running anything."""
+def expected_header(trace: str, request: TraceRequest, versions: Versions) -> Started:
+    """The `started` event of a trace with this id, as far as it is known without running anything."""
     canonical = canonical_request(request)
     return {
         "seq": 0,
         "type": "started",
         "format": FORMAT,
-        "id": trace_id(request, versions),
+        "id": trace,
         "source": canonical["source"],
         "options": canonical["options"],
         "versions": versions,

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.events import Event, Problem, Versions
 from gradwalk.sandbox.answers import EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.cancellation import Cancellation
@@ -115,7 +116,7 @@ class Sandbox:
         Only a run that is postponed stops short. Called again with the same `answer` it goes on where it stopped.
         """
         if answer is None:
-            answer = EventAnswer(expected_header(job.request, versions))
+            answer = EventAnswer(expected_header(trace_id(job.request, versions), job.request, versions))
         conversation = self._conversation(answer, cancellation, charge)
         yield from self._hold(conversation, job, answer.restart)
         if conversation.ending is Ending.CANCELLED and not cancellation.is_wished:

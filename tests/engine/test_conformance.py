@@ -6,11 +6,12 @@ Single flight, order, lanes, caps, cancellation; with real children in both.
 import asyncio
 import json
 import os
+import time
 from collections.abc import Callable
 
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
-from gradwalk.engine.local import LocalEngine
+from gradwalk.engine.local import QUICK_SECONDS, LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.protocol.document import trace_id
@@ -276,6 +277,22 @@ async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
             modest, other = await start(2, "modest")
             await until(lambda: nice(child) > 1)
             assert nice(other) == 0
+            for run in (greedy, modest):
+                run.cancellation.cancel()
+                await read_all(run)
+
+
+async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_sandbox: Callable[..., Sandbox]) -> None:
+    with local_engine(start_sandbox(wall_seconds=60), 1, 4) as opened:
+        async with opened() as (engine, *_):
+            runs = runs_of(engine, [], abandon_seconds=60)
+            await read_all(await ask(runs, BURNING.format(number=5).replace("0.5", "5"), client="greedy"))
+            modest = await ask(runs, "while 6: pass", client="modest")
+            await until(lambda: modest.state is RunState.RUNNING)
+            began = time.monotonic()
+            greedy = await ask(runs, "while 7: pass", client="greedy")
+            await until(lambda: greedy.state is RunState.RUNNING)
+            assert time.monotonic() - began > 5 * QUICK_SECONDS
             for run in (greedy, modest):
                 run.cancellation.cancel()
                 await read_all(run)

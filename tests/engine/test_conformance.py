@@ -286,7 +286,7 @@ async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_s
     with local_engine(start_sandbox(wall_seconds=60), 1, 4) as opened:
         async with opened() as (engine, *_):
             runs = runs_of(engine, [], abandon_seconds=60)
-            await read_all(await ask(runs, BURNING.format(number=5).replace("0.5", "5"), client="greedy"))
+            await read_all(await ask(runs, BURNING.format(number=5).replace("0.5", "2.5"), client="greedy"))
             modest = await ask(runs, "while 6: pass", client="modest")
             await until(lambda: modest.state is RunState.RUNNING)
             began = time.monotonic()

@@ -125,16 +125,19 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
   const { size, isWritten = () => true, isLit = () => false, markAt = () => null } = look;
   const digits = digitsAt(size, look.precision);
   const isTinted = rows >= TINTED_FROM || columns >= TINTED_FROM;
-  const largest = largestMagnitude(matrix.cells);
+  const largest = isTinted ? largestMagnitude(matrix.cells) : 0;
   const letters: Letters = { size, face: "mono", bold: true };
   const number = (place: Place): string => formatNumber(cellAt(matrix, place.row, place.column), digits);
   const placeAt = (row: number, column: number): Place => ({
     row: first.row + row,
     column: first.column + column,
   });
+  const numbers = Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: columns }, (__, column) => number(placeAt(row, column))),
+  );
   const padding = look.across === undefined ? CELL_PADDING : LEAST_PADDING;
   const widths = Array.from({ length: columns }, (_, column) => {
-    const widest = Array.from({ length: rows }, (__, row) => widthOf(number(placeAt(row, column)), letters));
+    const widest = numbers.map((inRow) => widthOf(inRow[column] ?? "", letters));
     return Math.max(LEAST_CELL * size, ...widest.map((width) => width + padding * size));
   });
   const height = CELL_HEIGHT * size;
@@ -144,10 +147,10 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
     width: 2 * (BRACKET + CELL_GAP + across) + sum(widths) + (columns - 1) * CELL_GAP,
     height: rows * (height + CELL_GAP) + 2 * CELL_GAP + 2 * down,
   };
-  const cells = Array.from({ length: rows }, (_, row) =>
-    Array.from({ length: columns }, (__, column): DrawnCell => {
+  const cells = numbers.map((inRow, row) =>
+    inRow.map((written, column): DrawnCell => {
       const place = placeAt(row, column);
-      return { text: isWritten(place) ? number(place) : "·", isLit: isLit(place), mark: markAt(place) };
+      return { text: isWritten(place) ? written : "·", isLit: isLit(place), mark: markAt(place) };
     }),
   );
   const at = { x: BRACKET + CELL_GAP + across, y: 2 * CELL_GAP - 1 + down };

@@ -16,11 +16,15 @@ const FIRST = 32;
 const IS_WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/;
 
+const IS_NUMBER = /^[-−\d.]*$/;
+
 function widths(hundredths: string): readonly number[] {
   return hundredths.split(" ").map((width) => Number(width) / 100);
 }
 
 export function widthOf(text: string, { size, face, bold }: Letters): number {
+  // A number: there are hundreds in a table.
+  if (face === "mono" && IS_NUMBER.test(text)) return text.length * MONO * size;
   const table = bold ? BOLD : PLAIN;
   let width = 0;
   for (const character of text) {

@@ -71,19 +71,20 @@ export interface Equation {
 }
 
 /** In one line where it has room, else in rows, as few as narrower tables and captions make it. */
-export function lineOf({ parts, over, isStacked = false }: Equation, size: number, width: number): Line {
-  const drawn = parts(size);
-  const whole = inLine(drawn.flat());
-  const narrower = NARROWER.map((across) => parts(size, across));
-  const line = isStacked
-    ? flowing([drawn], 0)
-    : whole.width <= width
-      ? whole
-      : flowing([drawn, ...narrower], width);
-  const above = over?.(line, size) ?? [];
+export function lineOf(equation: Equation, size: number, width: number): Line {
+  const line = flown(equation, size, width);
+  const above = equation.over?.(line, size) ?? [];
   return above.length === 0
     ? line
     : { ...line, blocks: [...line.blocks, { block: overlay(above), at: { x: 0, y: 0 } }] };
+}
+
+function flown({ parts, isStacked = false }: Equation, size: number, width: number): Line {
+  const drawn = parts(size);
+  if (isStacked) return flowing([drawn], 0);
+  const whole = inLine(drawn.flat());
+  if (whole.width <= width) return whole;
+  return flowing([drawn, ...NARROWER.map((across) => parts(size, across))], width);
 }
 
 /** Numbers stay in one line down to here; smaller ones would be harder to read than two rows. */
@@ -98,16 +99,24 @@ export function sizeIn(
 ): number | null {
   const fits = (size: number, isWhole: boolean): boolean => {
     const lines = equations.map((equation) =>
-      lineOf(equation, size, isWhole ? Number.POSITIVE_INFINITY : room.width),
+      flown(equation, size, isWhole ? Number.POSITIVE_INFINITY : room.width),
     );
     const height = lines.reduce((total, line) => total + line.height + between, -between);
     return height <= room.height && lines.every((line) => line.width <= room.width);
   };
-  return (
-    sizes.find((size) => size >= IN_ONE_LINE && fits(size, true)) ??
-    sizes.find((size) => fits(size, false)) ??
-    null
-  );
+  const large = sizes.filter((size) => size >= IN_ONE_LINE);
+  return firstOf(large, (size) => fits(size, true)) ?? firstOf(sizes, (size) => fits(size, false));
+}
+
+/** The first of some that are alike from there on; null where there is none. Few are looked at. */
+function firstOf(sizes: readonly number[], isAlike: (size: number) => boolean): number | null {
+  let [before, from] = [-1, sizes.length];
+  while (from - before > 1) {
+    const middle = (before + from) >> 1;
+    if (isAlike(sizes[middle] as number)) from = middle;
+    else before = middle;
+  }
+  return sizes[from] ?? null;
 }
 
 /** Where an equation of the page stands. */
@@ -130,10 +139,6 @@ export function numberSizes(typeScale: number, isNarrow: boolean): readonly numb
 /** The largest size in which it has room, else the smallest. */
 export function sizeInRoom(equation: Equation, room: Room): number {
   return sizeIn([equation], room.sizes, room, 0) ?? Math.min(...room.sizes);
-}
-
-export function lineInRoom(equation: Equation, room: Room): Line {
-  return lineOf(equation, sizeInRoom(equation, room), room.width);
 }
 
 export interface ProductLook {

@@ -201,6 +201,31 @@ def _masked_scatter(base: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return torch.masked_scatter(base, torch.as_tensor(mask).bool(), value)
 
 
+def _einsum(equation: str, *tables: Any) -> Tensor:
+    """Letter by letter: every product is added to the entry of the result with its letters."""
+    given, _, result = equation.partition("->")
+    letters = sorted({*given} - {","})
+    operands = []
+    for names, table in zip(given.split(","), tables, strict=True):
+        value = tensor(table).to(torch.float64)
+        value = value.reshape(value.shape[value.dim() - len(names) :])
+        for name in sorted({*names}):
+            while names.count(name) > 1:
+                first, last = names.index(name), names.rindex(name)
+                value = value.diagonal(0, first, last)
+                names = names.replace(name, "") + name
+        order = [names.index(name) for name in letters if name in names]
+        value = value.permute(order)
+        operands.append(
+            value.reshape([value.shape[sorted(names).index(name)] if name in names else 1 for name in letters])
+        )
+    product = reduce(operator.mul, operands)
+    summed = [at for at, name in enumerate(letters) if name not in result]
+    product = product.sum(summed) if summed else product
+    kept = [name for name in letters if name in result]
+    return product.permute([kept.index(name) for name in result])
+
+
 _OF_TENSORS: Mapping[str, Function] = {
     "zeros": lambda shape: torch.zeros(shape, dtype=torch.float64),
     "eye": lambda **sizes: torch.eye(**sizes, dtype=torch.float64),
@@ -239,6 +264,7 @@ FUNCTIONS: Mapping[str, Function] = _Names(
     float32=lambda value: tensor(value).to(torch.float32).to(torch.float64),
     one_hot=_one_hot,
     product_of_others=_product_of_others,
+    einsum=_einsum,
     interpolate_transposed=_transposed(_resized),
     **{name: _kept(getattr(torch, name)) for name in ("amax", "amin", "prod", "nansum")},
     **{f"{name}_transposed": _transposed(_pooled(getattr(functional, name))) for name in ("avg_pool2d", "avg_pool3d")},
@@ -423,6 +449,11 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         name, arguments = tree.children
         values = [tensor(self.visit(child)) for child in arguments.children]
         return reduce(STANDARD[str(name)[1:]], values) if len(values) > 1 else STANDARD[str(name)[1:]](*values)
+
+    def einsum(self, tree: Tree[Token]) -> Any:
+        indices, arguments = tree.children
+        equation = re.sub(r"\\,|\s", "", str(indices)).replace(r"\to", "->")
+        return _einsum(equation, *map(self.visit, arguments.children))
 
     def function(self, tree: Tree[Token]) -> Any:
         name, *others = tree.children

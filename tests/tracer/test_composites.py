@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from tests.formulas.reading import read_text
+from tests.formulas.cells import read
+from tests.formulas.reading import read_latex, read_text
 from tests.twin import run_traced
 
 MADE = """\
@@ -25,6 +26,8 @@ CALLS = {
     "one batch repeated": ("a @ b", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
     "a batch of one repeated": ("a @ b", {"a": (1, 2, 3), "b": (4, 3, 2)}),
     "a batch without gradients": ("a.detach() @ b", {"a": (2, 2, 3, 5), "b": (2, 2, 5, 2)}),
+    "a batch without gradients, one matrix on the left": ("a @ b.detach()", {"a": (2, 3), "b": (4, 3, 5)}),
+    "a batch without gradients, which is repeated": ("a @ b.detach()", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
     "only the batch": ("a @ b.detach()", {"a": (2, 3, 2), "b": (2, 4)}),
     "only the matrix": ("a.detach() @ b", {"a": (2, 3, 2), "b": (2, 4)}),
     "linear": ("F.linear(a, b, c)", {"a": (3, 2), "b": (4, 2), "c": (4,)}),
@@ -63,10 +66,110 @@ def test_the_formula_of_a_call_gives_the_gradients_of_the_whole_call(text, shape
 
     assert op == ("linear" if "linear" in text else "matmul")
     values = {"v": v, **{name: plain[name].detach() for name in shapes}}
+    # What has no name of its own is called by a letter.
+    values["B"] = values.get("b")
     by_argnum = {line["argnum"]: read_text(line["text"], values) for line in formula["formula"]["vjp"]}
     assert by_argnum.keys() == {at for at, gradient in enumerate(expected) if gradient is not None}
     for argnum, found in by_argnum.items():
         torch.testing.assert_close(found.reshape(expected[argnum].shape), expected[argnum], rtol=1e-4, atol=1e-5)
+
+
+EINSUMS = {
+    "a product of matrices": ("einsum('ij,jk->ik', a, b)", {"a": (2, 3), "b": (3, 4)}, "ij,jk->ik"),
+    "attention scores": ("einsum('bhqd,bhkd->bhqk', a, b)", {"a": (2, 2, 3, 2), "b": (2, 2, 3, 2)}, "bhqd,bhkd->bhqk"),
+    "no result written": ("einsum('ji,jk', a, b)", {"a": (2, 3), "b": (2, 4)}, "ji,jk->ik"),
+    "dots that are several dims": ("einsum('...ij, jk -> ...ik', a, b)", {"a": (2, 2, 3), "b": (3, 2)}, "aij,jk->aik"),
+    "dots of two": ("einsum('...i,...i->...', a, b)", {"a": (2, 2, 3), "b": (2, 3)}, "abi,bi->ab"),
+    "large letters": ("einsum('Ij,I->j', a, b)", {"a": (2, 3), "b": (2,)}, "aj,a->j"),
+    "lists of numbers": ("einsum(a, [0, 1], b, [2, 1], [0, 2])", {"a": (2, 3), "b": (4, 3)}, "ab,cb->ac"),
+    "letters that only one has": ("einsum('ij,k->k', a, b)", {"a": (2, 3), "b": (4,)}, "ij,k->k"),
+    "a batch of one repeated": ("einsum('bij,bjk->bik', a, b)", {"a": (1, 2, 3), "b": (2, 3, 2)}, "bij,bjk->bik"),
+    "a shared letter of size 1": ("einsum('ij,jk->ik', a, b)", {"a": (2, 1), "b": (3, 2)}, "ij,jk->ik"),
+    "a diagonal and a vector": ("einsum('iij,j->i', a, b)", {"a": (3, 3, 2), "b": (2,)}, "iij,j->i"),
+    "one tensor twice": ("einsum('ij,kj->ik', a, a)", {"a": (2, 3)}, "ij,kj->ik"),
+    "the diagonal": ("einsum('ii->i', a)", {"a": (3, 3)}, "ii->i"),
+    "the trace": ("einsum('ii->', a)", {"a": (3, 3)}, "ii->"),
+    "the sum": ("einsum('ij->', a)", {"a": (2, 3)}, "ij->"),
+    "the sum of a single row": ("einsum('ij->', a)", {"a": (1, 3)}, "ij->"),
+    "sums of columns": ("einsum('ij->j', a)", {"a": (2, 3)}, "ij->j"),
+    "tensordot by a count": ("tensordot(a, b, 1)", {"a": (2, 3), "b": (3, 4)}, "ij,jl->il"),
+    "tensordot by dims": ("tensordot(a, b, ([1, 2], [1, 0]))", {"a": (2, 3, 4), "b": (4, 3, 2)}, "ijk,kjn->in"),
+    "outer": ("outer(a, b)", {"a": (2,), "b": (3,)}, "i,j->ij"),
+    "inner of matrices": ("inner(a, b)", {"a": (2, 3), "b": (4, 3)}, "ik,jk->ij"),
+    "inner of a vector and a matrix": ("inner(a, b)", {"a": (3,), "b": (2, 3)}, "j,ij->i"),
+}
+
+
+# What has no gradient is turned without a node: a constant on the left leaves `outer` but one.
+EINSUMS_AND_CONSTANTS = [
+    (name, constant)
+    for name, (_, shapes, _) in EINSUMS.items()
+    for constant in ("", *(shapes if len(shapes) > 1 else ()))
+    if (name, constant) != ("outer", "a")
+]
+
+
+@pytest.mark.parametrize(("name", "constant"), EINSUMS_AND_CONSTANTS)
+def test_an_einsum_is_one_call_by_its_equation(name, constant):
+    text, shapes, equation = EINSUMS[name]
+    leaves = "".join(
+        f"{one} = torch.randn({shape}, requires_grad={one != constant})\n" for one, shape in shapes.items()
+    )
+    source = f"{MADE}{leaves}y = torch.{text}\n"
+    plain = {}
+    exec(source, plain)  # noqa: S102
+    v = torch.randn_like(plain["y"])
+    wanted = [one for one in shapes if one != constant]
+    expected = dict(zip(wanted, torch.autograd.grad(plain["y"], [plain[one] for one in wanted], v), strict=True))
+
+    traced = run_traced(f"{source}y.backward(torch.tensor({v.tolist()}))\n")
+    (call,) = calls(traced)
+    op, formula = told(traced)
+
+    assert (op, call["equation"]) == (text.partition("(")[0], equation)
+    values = {"v": v, **{one: plain[one].detach() for one in shapes}}
+    operands = [*shapes] if len(shapes) == len(call["operands"]) else ["a", "a"]
+    found = dict.fromkeys(wanted, 0)
+    for line in formula["formula"]["vjp"]:
+        operand = operands[line["argnum"]]
+        shape = expected[operand].shape
+        by_text = read_text(line["text"], values).reshape(shape)
+        torch.testing.assert_close(by_text, read_latex(line["latex"], values).reshape(shape))
+        torch.testing.assert_close(by_text.float(), by_moves(formula, line["argnum"], values, operands))
+        found[operand] = found[operand] + by_text.float()
+    for operand, gradient in expected.items():
+        torch.testing.assert_close(found[operand], gradient, rtol=1e-4, atol=1e-5)
+
+
+def by_moves(formula, argnum, values, operands):
+    """What a reader of the moves makes, cell by cell."""
+    named = {f"operands[{at}]": values[operand] for at, operand in enumerate(operands)} | {"v0": values["v"]}
+    shape = [*values[operands[argnum]].shape]
+    (moves,) = [one["moves"] for one in formula["moves"] if one["argnum"] == argnum]
+    cells = read(moves, lambda name: (named[name].reshape(-1).tolist(), [*named[name].shape]), shape)
+    return torch.tensor(cells).reshape(shape)
+
+
+def test_a_constant_of_an_einsum_is_called_by_its_variable():
+    source = program("torch.einsum('ji,kj->ik', data, a)", {"a": (4, 3)}).replace(
+        "y =", "data = torch.randn(3, 2)\ny ="
+    )
+    _, formula = told(run_traced(f"{source}y.sum().backward()\n"))
+    assert [line["text"] for line in formula["formula"]["vjp"]] == ['einsum("ik,ji->kj", v, data)']
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # One node, which says it already.
+        "torch.einsum('ij->ji', a)",
+        # Two products one after the other.
+        "torch.einsum('ij,jk,kl->il', a, torch.ones(3, 2), torch.ones(2, 2))",
+        "torch.einsum('ij,jk,kl->il', torch.ones(2, 2), a, torch.ones(3, 2))",
+    ],
+)
+def test_an_einsum_of_one_node_or_of_several_products_is_no_single_call(text):
+    assert calls(run_traced(program(text, {"a": (2, 3)}) + "y.sum().backward()\n")) == []
 
 
 CROSS_ENTROPIES = {
@@ -139,10 +242,6 @@ def test_what_only_arranges_is_marked_and_borders_are_where_operands_come_in():
         ("F.cross_entropy(a, torch.tensor([[0.5, 0.5, 0], [0, 0, 1]]))", {"a": (2, 3)}),
         ("F.normalize(a)", {"a": (2, 3)}),
         ("a[0, 1]", {"a": (2, 3)}),
-        # The node got the constant turned, or repeated.
-        ("a @ b.detach()", {"a": (3,), "b": (4, 3, 2)}),
-        ("a @ b.detach()", {"a": (2, 3), "b": (4, 3, 5)}),
-        ("a @ b.detach()", {"a": (2, 4, 3, 5), "b": (4, 5, 2)}),
     ],
 )
 def test_a_call_of_several_operations_is_no_single_one(text, shapes):

@@ -119,7 +119,7 @@ export function ranAs(node: Node): Ran | null {
 }
 
 function nodeOf(
-  { op, node: id, output, operands }: GroupCall,
+  { op, node: id, output, operands, equation }: GroupCall,
   { formula }: CallFormula,
   graph: Graph,
   others: readonly Node[],
@@ -127,14 +127,16 @@ function nodeOf(
   const nodes = nodesById(graph);
   const node = nodes.get(id) as Node;
   const outputs = nodes.get(output)?.outputs ?? node.outputs;
-  const inputs = operands.map(({ name, argnum, border, shape }, at) => {
+  const inputs = operands.map(({ name, argnum, border, shape, value: given, source }, at) => {
     const operand = nodes.get(border.node)?.inputs[border.argnum] as Operand;
     if (operand.edge !== undefined) return { ...operand, name, argnum: at };
     const alias = node.saved.find((one) => one.name === node.inputs[argnum]?.name)?.alias_of;
-    const value = operand.value && { ...operand.value, shape: shape ?? operand.value.shape };
-    return { ...operand, name, argnum: at, value, ...(alias !== undefined && { source: alias }) };
+    const value = given ?? (operand.value && { ...operand.value, shape: shape ?? operand.value.shape });
+    const called = source ?? alias;
+    return { ...operand, name, argnum: at, value, ...(called !== undefined && { source: called }) };
   });
-  const kept = others.length === 0 ? inputs.map(keptOperand) : savedBeside(inputs, others);
+  const isOfOperands = others.length === 0 || equation !== undefined;
+  const kept = isOfOperands ? inputs.map(keptOperand) : savedBeside(inputs, others);
   return {
     ...node,
     name: op,

@@ -844,6 +844,8 @@ export interface Catalogue {
   "why-addr-vec1": "vec1" | "vec2";
   "why-addr-vec2": "vec2" | "vec1";
   "why-addbmm-batch1": never;
+  "why-einsum": "operand";
+  "why-einsum-alone": "operand";
   "why-linear": "input" | "weight";
   "why-linear-weight": never;
   "why-linear-bias": never;

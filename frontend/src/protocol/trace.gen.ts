@@ -765,13 +765,17 @@ export interface Group {
 }
 /**
  * A group that is one operation: a node computes it, or several one after the other, and all others only bring
- * tensors into other shapes.
+ * tensors into other shapes. The nodes of an einsum may also add up, each for one operand.
  */
 export interface GroupCall {
   /**
-   * `matmul`, `linear`, `cross_entropy`.
+   * `matmul`, `linear`, `cross_entropy`, `einsum`.
    */
   op: string;
+  /**
+   * Of `einsum`, `tensordot`, `outer` and `inner`: what they compute as an einsum, `ij,jk->ik`.
+   */
+  equation?: string;
   /**
    * A node of the pass's graph, by its id.
    */
@@ -802,6 +806,11 @@ export interface CallOperand {
    * Of a constant: that in which the call was given it; the node got the same cells.
    */
   shape?: number[];
+  value?: TensorValue;
+  /**
+   * Of a constant: the variable that the call was given.
+   */
+  source?: string;
   /**
    * The node that computes has its cells, and those of the result, in the order in which the call has them.
    */
@@ -1569,8 +1578,18 @@ export const VALUE_PLACES: Readonly<Record<string, Readonly<Record<string, strin
     "saved": "SavedTensor",
     "inside": "InnerOp"
   },
+  "CallOperand": {
+    "value": ""
+  },
+  "GroupCall": {
+    "operands": "CallOperand"
+  },
+  "Group": {
+    "call": "GroupCall"
+  },
   "Graph": {
-    "nodes": "Node"
+    "nodes": "Node",
+    "groups": "Group"
   },
   "SavedTensor": {
     "value": "",

@@ -16,6 +16,8 @@ _OUTSIDE_THE_TABLE = {
     # No nodes: a call of several is read as one.
     "CrossEntropyBackward0": ("self",),
     "CrossEntropyBackward1": ("self",),
+    "EinsumBackward0": ("operands[0]", "operands[1]"),
+    "EinsumBackward1": ("operands[0]",),
     "AccumulateGrad": ("variable",),
     "CopySlices": ("base", "source"),
     "CopyBackwards": ("self", "src"),

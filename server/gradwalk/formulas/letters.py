@@ -39,6 +39,7 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "tensor1": ("a", "p"),
     "tensor2": ("b", "q"),
     "tensors": ("x", "y"),
+    "operands": ("a", "b", "c"),
     "exponent": ("p", "k"),
     "scale": (r"\gamma",),
     "value": ("c", "a"),

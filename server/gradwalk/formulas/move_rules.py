@@ -1,6 +1,7 @@
 """What becomes of v at each operation that moves can follow. A new structure is an entry of `RULES`."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from string import ascii_lowercase
@@ -154,6 +155,28 @@ def _cumulated(reading: Reading, one: Apply) -> Way:
     return reading.product(way, triangle, (mine, (mine[dim], "z"), result), way.shape)
 
 
+def _contracted(reading: Reading, one: Apply) -> Way:
+    """By the letters of an einsum; ones only say how often v is repeated."""
+    *tables, result = re.split(",|->", dict(one.options)["equation"])
+    way, _ = reading.only(one)
+    factors = [*zip(tables, one.arguments, strict=True)]
+    (mine,) = (table for table, argument in factors if has_v(argument))
+    others = [
+        factor
+        for factor in factors
+        if not has_v(factor[1]) and not (isinstance(factor[1], Apply) and factor[1].operation == "ones")
+    ]
+    shape = tuple(reading.tensor(one).shape)
+    if not others:
+        return reading.product(way, None, (tuple(mine), (), tuple(result)), shape)
+    theirs, other = others[0]
+    if len(others) > 1:
+        theirs = "".join(dict.fromkeys(letter for table, _ in others for letter in table if letter in mine + result))
+        equation = f"{','.join(table for table, _ in others)}->{theirs}"
+        other = reading.part("einsum", *(factor for _, factor in others), equation=equation)
+    return reading.product(way, other, (tuple(mine), tuple(theirs), tuple(result)), shape)
+
+
 def _outer(reading: Reading, one: Apply) -> Way:
     way, (other,) = reading.only(one)
     mine, theirs = "ij" if has_v(one.arguments[0]) else "ji"
@@ -281,6 +304,7 @@ RULES: Mapping[str, Rule] = {
     "mean": _summed,
     "matmul": _matrices,
     "outer": _outer,
+    "einsum": _contracted,
     "flip": _cumulated,
     **{f"{convolution}{rank}d": _convolved for convolution in ("conv", "conv_transpose") for rank in (1, 2, 3)},
     **{f"{pooling}_pool{rank}d_transposed": _pooled for pooling in ("avg", "adaptive_avg") for rank in (2, 3)},

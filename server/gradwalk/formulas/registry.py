@@ -4,6 +4,7 @@ from gradwalk.formulas.activations import ACTIVATIONS
 from gradwalk.formulas.arithmetic import ARITHMETIC
 from gradwalk.formulas.attention import ATTENTION
 from gradwalk.formulas.complex_numbers import COMPLEX_NUMBERS
+from gradwalk.formulas.contractions import CONTRACTIONS
 from gradwalk.formulas.convolutions import CONVOLUTIONS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
@@ -25,6 +26,7 @@ ENTRIES: tuple[Entry, ...] = (
     *REDUCTIONS,
     *SELECTIONS,
     *LINEAR_ALGEBRA,
+    *CONTRACTIONS,
     *SHAPES,
     *INDEXING,
     *LOSSES,

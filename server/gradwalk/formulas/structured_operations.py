@@ -1,5 +1,6 @@
 """Operations of losses, reductions, selections, convolutions and pooling, and the transposes of linear ones among them."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gradwalk.formulas.notation import Operation
+from gradwalk.formulas.notation import Notation, Operation, Strength
 
 Sizes = int | tuple[int, ...]
 
@@ -106,6 +107,12 @@ def _interpolate_transposed(
     return _spread_along(v, memberships)
 
 
+def _einsum(*tables: Tensor, equation: str) -> Tensor:
+    """Ones and identities take on the dtype of what they are multiplied with."""
+    dtype = functools.reduce(torch.promote_types, (one.dtype for one in tables))
+    return torch.einsum(equation, *(one.to(dtype) for one in tables))
+
+
 def _plain(evaluate: Callable[..., Any], *, is_real: bool = False) -> Operation:
     return Operation(evaluate, is_elementwise=False, is_real=is_real)
 
@@ -130,6 +137,12 @@ STRUCTURED_OPERATIONS: Mapping[str, Operation] = {
     "amin": _plain(_reduced_by(torch.amin), is_real=True),
     "median": _plain(torch.median, is_real=True),
     "nanmedian": _plain(torch.nanmedian, is_real=True),
+    "einsum": Operation(
+        _einsum,
+        latex=Notation(r"\operatorname{{einsum}}\left({equation};\; {all}\right)", Strength.ATOM, (Strength.SUM,)),
+        text=Notation('einsum("{equation}", {all})', Strength.ATOM, (Strength.CONDITION,)),
+        is_elementwise=False,
+    ),
     # Windows.
     "conv1d": _convolution(functional.conv1d),
     "conv2d": _convolution(functional.conv2d),

@@ -155,9 +155,9 @@ class Reading:
         value = one.value if isinstance(one, Number) else self._values[id(one)]
         return value if isinstance(value, Tensor) else torch.tensor(value, dtype=torch.float64)
 
-    def part(self, operation: str, *arguments: Expression | Scalar) -> Expression:
+    def part(self, operation: str, *arguments: Expression | Scalar, **options: Any) -> Expression:
         """A new expression without v, and its value."""
-        made = apply(operation, *arguments)
+        made = apply(operation, *arguments, **options)
         for one in (*made.parts, made):
             if id(one) not in self._values:
                 # An id is another's once nobody holds the expression.
@@ -205,7 +205,7 @@ class Reading:
             return self.scaled(way, self.part("neg", 1))
         return replace(way, other=self.part("neg", way.other or 1))
 
-    def product(self, way: Way, other: Expression, axes: tuple[Axes, Axes, Axes], shape: Shape) -> Way:
+    def product(self, way: Way, other: Expression | None, axes: tuple[Axes, Axes, Axes], shape: Shape) -> Way:
         """v and another table by the letters of an einsum: of v, of the other, of the result."""
         of, other_of, now = axes
         if way.other is not None or way.is_summed or any(len(axis) > 1 for axis in way.now):

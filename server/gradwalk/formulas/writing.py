@@ -124,7 +124,10 @@ class _Writer:
             for argument, need in zip(one.arguments, _needs(notation, len(one.arguments)), strict=True)
         ]
         sign = r"\cdot" if any(argument.is_scalar for argument in one.arguments) else r"\odot"
-        options = {name: _literal(name, value) for name, value in one.options}
+        options = {
+            name: _indices(value, self._form) if name == "equation" else _literal(name, value)
+            for name, value in one.options
+        }
         written = notation.template.format(
             *arguments, all=", ".join(arguments), sign=sign, options=_subscript(one.options), **options
         )
@@ -200,6 +203,11 @@ def _listed(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(map(_listed, value)) or "()"
     return str(value)
+
+
+def _indices(equation: str, form: Form) -> str:
+    """The letters of an einsum."""
+    return equation if form == "text" else equation.replace(",", r",\,").replace("->", r" \to ")
 
 
 def _literal(name: str, value: Any) -> str:

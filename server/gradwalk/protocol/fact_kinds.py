@@ -843,6 +843,8 @@ FactKind = Literal[
     "why-addr-vec1",
     "why-addr-vec2",
     "why-addbmm-batch1",
+    "why-einsum",
+    "why-einsum-alone",
     "why-linear",
     "why-linear-weight",
     "why-linear-bias",

@@ -259,6 +259,10 @@ class CallOperand(TypedDict):
     """Where it comes into the group."""
     shape: NotRequired[list[int]]
     """Of a constant: that in which the call was given it; the node got the same cells."""
+    value: NotRequired[TensorValue]
+    """Of a constant: what the call was given; the node got its cells turned, repeated or added up."""
+    source: NotRequired[str]
+    """Of a constant: the variable that the call was given."""
     keeps_order: NotRequired[Literal[True]]
     """The node that computes has its cells, and those of the result, in the order in which the call has them."""
 
@@ -266,10 +270,12 @@ class CallOperand(TypedDict):
 @with_config(STRICT)
 class GroupCall(TypedDict):
     """A group that is one operation: a node computes it, or several one after the other, and all others only bring
-    tensors into other shapes."""
+    tensors into other shapes. The nodes of an einsum may also add up, each for one operand."""
 
     op: str
-    """`matmul`, `linear`, `cross_entropy`."""
+    """`matmul`, `linear`, `cross_entropy`, `einsum`."""
+    equation: NotRequired[str]
+    """Of `einsum`, `tensordot`, `outer` and `inner`: what they compute as an einsum, `ij,jk->ik`."""
     node: NodeId
     """The one that computes; of several the first."""
     output: NodeId

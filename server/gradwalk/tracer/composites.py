@@ -18,6 +18,7 @@ from gradwalk.formulas.specialise import kind_of
 from gradwalk.protocol.events import CallFormula
 from gradwalk.protocol.graph import CallOperand, Consumer, Graph, Group, GroupCall, Node, Operand, Output, SavedTensor
 from gradwalk.protocol.values import Gradient, TensorValue
+from gradwalk.tracer.calls import Call
 from gradwalk.tracer.node_formulas import STEPS_CHECKED, NodeFormulas, Unexplained
 from gradwalk.tracer.values import tensor_of
 
@@ -49,60 +50,103 @@ Sources = Mapping[tuple[str, int], str]
 """By node and operand, the node that made it."""
 
 
-def find_call(
-    members: Sequence[Node], sources: Sources, op: str, constants: Sequence[TensorValue] = ()
-) -> GroupCall | None:
+def find_call(members: Sequence[Node], sources: Sources, call: Call, variables: Mapping[int, str]) -> GroupCall | None:
     """What a group is as one operation; None where it is more, or no operation that has a formula.
 
     Args:
         members: the nodes in the group, without leaves.
-        op: what was called.
-        constants: the tensors among its arguments that need no gradient.
+        call: what made them.
+        variables: those that hold a constant, by its identity.
     """
-    op = _CALLED.get(op, op)
-    computing = [node for node in members if not is_arranging(node)]
-    roles = _ROLES.get((op, *(node["op"] for node in computing)))
-    if roles is None or len(members) < 2:  # noqa: PLR2004
-        return None
     inside = {one["id"]: one for one in members}
     used = {sources.get((one["id"], argnum)) for one in members for argnum in range(len(one["inputs"]))}
-    ends = [one for one in inside if one not in used]
-    if len(ends) != 1:
+    ends = [one for one in members if one["id"] not in used]
+    if len(ends) != 1 or len(members) < 2:  # noqa: PLR2004
         return None
-    node = computing[-1]
+    label = call.label.strip("_")
+    op = _CALLED.get(label, label)
+    is_einsum = call.equation is not None
+    node = _meeting(ends[0], inside, sources) if is_einsum else _first(members, op)
+    if node is None:
+        return None
     ways = [_way(node, argnum, inside, sources) for argnum in range(len(node["inputs"]))]
-    if roles is _PRODUCT and any(one["op"] in _TURNING for way in ways for one in way):
-        # Where the second operand has more dims, torch computes the transpose: (b.mT @ a.T).mT.
-        roles = _SWAPPED
+    if any(len(one["inputs"]) > 1 for way in ways for one in way):
+        return None
+    names = _by_place(node) if is_einsum else _names(op, members, ways)
+    if names is None or not all(operand["name"] in names for operand in node["inputs"]):
+        return None
     passed = {one["id"] for way in (*ways, [node]) for one in way}
     is_result_in_order = all(_keeps_order(one) for one in members if one["id"] not in passed)
-    operands: list[CallOperand] = []
-    for argnum, way in enumerate(ways):
-        operand = _call_operand(node, argnum, way, roles, constants)
-        if operand is None:
-            return None
+    operands = [_call_operand(node, argnum, way, names) for argnum, way in enumerate(ways)]
+    for operand, way in zip(operands, ways, strict=True):
         if is_result_in_order and all(map(_keeps_order, way)):
             operand["keeps_order"] = True
-        operands.append(operand)
-    operands.sort(key=lambda one: _IN_ORDER.index(one["name"]))
-    return {"op": op, "node": node["id"], "output": ends[0], "operands": operands}
-
-
-def _call_operand(
-    node: Node, argnum: int, way: Sequence[Node], roles: Mapping[str, str], constants: Sequence[TensorValue]
-) -> CallOperand | None:
-    """What an operand of the node that computes is to the call; None where it is no argument of that."""
-    operand = node["inputs"][argnum]
-    if operand["name"] not in roles:
+    operands.sort(key=lambda one: (*_IN_ORDER, *names.values()).index(one["name"]))
+    constants = [(variables.get(known), value) for known, is_asked, value in call.arguments if not is_asked]
+    if not _give_constants(operands, node, constants):
         return None
-    border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
-    found: CallOperand = {"name": roles[operand["name"]], "argnum": argnum, "border": border}
-    if "edge" not in operand:
-        shape = _shape_given(operand["value"], constants)
-        if shape is None:
-            return None
-        found["shape"] = shape
+    found: GroupCall = {"op": op, "node": node["id"], "output": ends[0]["id"], "operands": operands}
+    if call.equation is not None:
+        found["equation"] = call.equation
     return found
+
+
+def _first(members: Sequence[Node], op: str) -> Node | None:
+    """Of the nodes that compute a call, the first in the forward pass."""
+    computing = [node for node in members if not is_arranging(node)]
+    return computing[-1] if (op, *(node["op"] for node in computing)) in _ROLES else None
+
+
+def _names(op: str, members: Sequence[Node], ways: Sequence[Sequence[Node]]) -> Mapping[str, str]:
+    """By operand of the node that computes, which operand of the call it is."""
+    roles = _ROLES[op, *(node["op"] for node in members if not is_arranging(node))]
+    if roles is _PRODUCT and any(one["op"] in _TURNING for way in ways for one in way):
+        # Where the second operand has more dims, torch computes the transpose: (b.mT @ a.T).mT.
+        return _SWAPPED
+    return roles
+
+
+def _meeting(end: Node, inside: Mapping[str, Node], sources: Sources) -> Node | None:
+    """Where the operands of an einsum meet; of a single one, where it is added up, or else the last of its nodes."""
+    node, way = end, [end]
+    while len(node["inputs"]) == 1 and (source := sources.get((node["id"], 0))) in inside:
+        node = inside[str(source)]
+        way.append(node)
+    if len(node["inputs"]) > 1:
+        return node
+    return next((one for one in way if not is_arranging(one)), way[-1])
+
+
+def _by_place(node: Node) -> Mapping[str, str]:
+    return {operand["name"]: f"operands[{at}]" for at, operand in enumerate(node["inputs"])}
+
+
+def _call_operand(node: Node, argnum: int, way: Sequence[Node], names: Mapping[str, str]) -> CallOperand:
+    """What an operand of the node that computes is to the call."""
+    border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
+    return {"name": names[node["inputs"][argnum]["name"]], "argnum": argnum, "border": border}
+
+
+def _give_constants(
+    operands: Sequence[CallOperand], node: Node, given: Sequence[tuple[str | None, TensorValue]]
+) -> bool:
+    """Says of operands without a gradient what the call was given for them; False where that is not known."""
+    without = [one for one in operands if "edge" not in node["inputs"][one["argnum"]]]
+    if len(without) > len(given):
+        return False
+    for operand, (variable, constant) in zip(without, given, strict=False):
+        value = node["inputs"][operand["argnum"]]["value"]
+        if value is not None and _has_same_cells(value, constant):
+            operand["shape"] = constant["shape"]
+        else:
+            operand["value"] = constant
+        if variable is not None:
+            operand["source"] = variable
+    return True
+
+
+def _has_same_cells(one: TensorValue, other: TensorValue) -> bool:
+    return math.prod(one["shape"]) == math.prod(other["shape"]) and one.get("data") == other.get("data")
 
 
 def is_arranging(node: Node) -> bool:
@@ -127,23 +171,9 @@ def _keeps_order(node: Node) -> bool:
     return node["op"] != "expand" or (given is not None and made is not None and given["shape"] == made["shape"])
 
 
-def _shape_given(value: TensorValue | None, constants: Sequence[TensorValue]) -> list[int] | None:
-    """The shape of the argument that a constant is cell for cell; None for one that was turned or repeated."""
-    if value is None:
-        return None
-    return next(
-        (
-            one["shape"]
-            for one in constants
-            if math.prod(one["shape"]) == math.prod(value["shape"]) and one.get("data") == value.get("data")
-        ),
-        None,
-    )
-
-
-def _node_names(op: str) -> Iterator[str]:
+def _node_names(call: GroupCall) -> Iterator[str]:
     """The names under which formulas of a call are written: of several, one may hold where another does not."""
-    name = "".join(map(str.capitalize, op.split("_")))
+    name = "Einsum" if "equation" in call else "".join(map(str.capitalize, call["op"].split("_")))
     return takewhile(entry_of, (f"{name}Backward{digit}" for digit in count()))
 
 
@@ -185,7 +215,7 @@ class CallFormulas:
         return found
 
     def _first_that_holds(self, call: GroupCall, seen: _Seen, outputs: Sequence[Output]) -> CallFormula | None:
-        checked = (self._checked(name, call["op"], seen, outputs) for name in _node_names(call["op"]))
+        checked = (self._checked(name, call["op"], seen, outputs) for name in _node_names(call))
         return next((told for told in checked if told is not None), None)
 
     def _checked(self, name: str, op: str, seen: _Seen, outputs: Sequence[Output]) -> CallFormula | None:
@@ -219,8 +249,11 @@ def _seen(group: Group, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[s
         _tensor(steps[node]["grad_inputs"][argnum]) if "edge" in operand else None
         for (node, argnum), operand in zip(borders, operands, strict=True)
     ]
-    values = [_tensor(operand["value"]) for operand in operands]
-    beside = _saved_beside(call["node"], [nodes[one] for one in group["nodes"]])
+    values = [
+        _tensor(one.get("value", operand["value"])) for one, operand in zip(call["operands"], operands, strict=True)
+    ]
+    # What the nodes of an einsum save is its operands.
+    beside = [] if "equation" in call else _saved_beside(call["node"], [nodes[one] for one in group["nodes"]])
     is_whole = all(
         value is not None and ("edge" not in operand or gradient is not None)
         for value, operand, gradient in zip(values, operands, returned, strict=True)
@@ -232,9 +265,14 @@ def _seen(group: Group, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[s
         for one, value in zip(call["operands"], values, strict=True)
         if value is not None
     ]
-    named = [_named(operand, nodes[call["node"]]) for operand in operands]
+    named = [
+        _named(operand, nodes[call["node"]], one.get("source"))
+        for one, operand in zip(call["operands"], operands, strict=True)
+    ]
     saved = {one["name"]: one.get("option", _tensor(one["value"])) for one in beside}
     saved |= zip(names, tensors, strict=True)
+    if "equation" in call:
+        saved["equation"] = call["equation"]
     kinds: list[Kind | None] = [*map(Kind.of, tensors)]
     if call["op"] == "linear" and "bias" not in names:
         named, kinds, returned = [*named, _NO_BIAS], [*kinds, None], [*returned, None]
@@ -252,13 +290,12 @@ def _is_read(saved: SavedTensor) -> bool:
     return "note" not in saved and (saved["value"] is None or _tensor(saved["value"]) is not None)
 
 
-def _named(operand: Operand, node: Node) -> Operand:
-    """With the variable that the node saved it from, where the program's text says nothing of it."""
+def _named(operand: Operand, node: Node, variable: str | None) -> Operand:
+    """With the variable that holds it, or that the node saved it from, where the program's text says nothing of it."""
     if "source" in operand or "edge" in operand:
         return operand
-    alias = next(
-        (one["alias_of"] for one in node["saved"] if one["name"] == operand["name"] and "alias_of" in one), None
-    )
+    aliases = (one["alias_of"] for one in node["saved"] if one["name"] == operand["name"] and "alias_of" in one)
+    alias = variable or next(aliases, None)
     return operand if alias is None else {**operand, "source": alias}
 
 

@@ -201,7 +201,8 @@ class GraphWriter:
         groups, group_of = self._grouping.group(owners, named.modules, users)
         for described in nodes:
             described["group"] = group_of.get(described["id"])
-        _find_calls(groups, nodes, edges, owners)
+        variables = {self._log.identities.of(tensor): name for name, tensor in reversed(named.constants)}
+        _find_calls(groups, nodes, edges, owners, variables)
         return {"nodes": nodes, "edges": edges, "groups": groups}
 
     def save_span(self, function: type, name: str) -> protocol.Span | None:
@@ -645,6 +646,7 @@ def _find_calls(
     nodes: Sequence[protocol.Node],
     edges: Sequence[protocol.Edge],
     owners: Mapping[str, Call],
+    variables: Mapping[int, str],
 ) -> None:
     """Says of each group that is one operation what it is as that."""
     by_id = {node["id"]: node for node in nodes}
@@ -658,8 +660,7 @@ def _find_calls(
         call = calls.pop() if len(calls) == 1 else None
         if call is None:
             continue
-        constants = [value for _, requires_grad, value in call.arguments if not requires_grad]
-        found = find_call(members, sources, call.label.strip("_"), constants)
+        found = find_call(members, sources, call, variables)
         if found is not None:
             group["call"] = found
             for member in members:

@@ -119,7 +119,7 @@ export function ranAs(node: Node): Ran | null {
 }
 
 function nodeOf(
-  { op, node: id, output, operands, equation }: GroupCall,
+  { op, node: id, output, operands, options }: GroupCall,
   { formula }: CallFormula,
   graph: Graph,
   others: readonly Node[],
@@ -135,7 +135,7 @@ function nodeOf(
     const called = source ?? alias;
     return { ...operand, name, argnum: at, value, ...(called !== undefined && { source: called }) };
   });
-  const isOfOperands = others.length === 0 || equation !== undefined;
+  const isOfOperands = others.length === 0 || options?.equation !== undefined;
   const kept = isOfOperands ? inputs.map(keptOperand) : savedBeside(inputs, others);
   return {
     ...node,
@@ -168,9 +168,9 @@ function stepOf(
 ): Step {
   const v = steps.get(output)?.grad_outputs[0] ?? (computing.grad_outputs[0] as Gradient);
   const returned = operands.map(({ argnum, border }) => {
-    const own = computing.grad_inputs[argnum] as Gradient;
     const step = steps.get(border.node);
     const whole = step && originalOf(step).grad_inputs[border.argnum];
+    const own = (computing.grad_inputs[argnum] ?? whole) as Gradient;
     if (!isTensor(own) || whole === undefined) return own;
     // Known as soon as the node has computed it; the step at the border may be hidden still.
     return isHidden(own) ? hideGradient(whole) : whole;

@@ -924,6 +924,8 @@ export interface Catalogue {
   "why-binary-cross-entropy-with-logits-target": never;
   "why-nll-loss": never;
   "why-cross-entropy": never;
+  "why-cross-entropy-smoothed": never;
+  "why-cross-entropy-target": never;
   "case-nll-loss": "target";
   "case-nll-ignored": never;
   "why-soft-margin-loss": never;

@@ -773,9 +773,12 @@ export interface GroupCall {
    */
   op: string;
   /**
-   * Of `einsum`, `tensordot`, `outer` and `inner`: what they compute as an einsum, `ij,jk->ik`.
+   * What else it was called with, as far as its formula needs that: `equation` of `einsum`, `tensordot`, `outer` and
+   * `inner`, which is `ij,jk->ik`; `reduction` and `label_smoothing` of `cross_entropy`.
    */
-  equation?: string;
+  options?: {
+    [k: string]: number | string;
+  };
   /**
    * A node of the pass's graph, by its id.
    */

@@ -14,8 +14,10 @@ TABLE_PATH = Path(__file__).with_name("derivatives.json")
 
 _OUTSIDE_THE_TABLE = {
     # No nodes: a call of several is read as one.
-    "CrossEntropyBackward0": ("self",),
-    "CrossEntropyBackward1": ("self",),
+    **{f"CrossEntropyBackward{at}": ("self",) for at in range(5)},
+    "CrossEntropyBackward5": ("self", "target"),
+    "CrossEntropyBackward6": ("self", "target"),
+    "CrossEntropyBackward7": ("self", "target", "weight"),
     "EinsumBackward0": ("operands[0]", "operands[1]"),
     "EinsumBackward1": ("operands[0]",),
     "AccumulateGrad": ("variable",),

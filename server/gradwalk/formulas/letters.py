@@ -81,6 +81,7 @@ LETTERS: Mapping[str, tuple[str, ...]] = {
     "S": ("S",),
     "D": ("D",),
     "count": ("n", "c"),
+    "q": ("q", "p"),
     "E": ("E",),
     "F": ("F",),
     "Phi": (r"\Phi",),

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gradwalk.formulas.entry import Entry, Given, Reason, Vjp, why, zero
+from gradwalk.formulas.entry import Entry, Formula, Given, Reason, Vjp, why, zero
 from gradwalk.formulas.expression import Expression, Named, apply, mean, number, reshape, total, where
 
 _MEAN, _SUM = 1, 2
@@ -181,11 +181,46 @@ def _counted(n: Given, value: Expression) -> Expression:
     return value * (reshape(counts, (shape[0], 1, *shape[2:])) if len(shape) > 1 else counts)
 
 
+def _is_distribution(n: Given) -> bool:
+    """Whether the target says how likely each class is; else it is the number of one."""
+    return n.kinds()["target"].dtype.is_floating_point
+
+
+def _smoothed(n: Given) -> Expression:
+    """The target as a distribution over the classes, some of which label smoothing deals out to all of them."""
+    target = n.operand("target") if _is_distribution(n) else _target_classes(n)
+    share = n.saved_or("label_smoothing", 0)
+    if not share:
+        return target
+    return _left_by(share) * target + number(share) / n.operand("self").shape[_class_dim(n)]
+
+
+def _left_by(share: float) -> float:
+    """The rest of 1, without the last digits of a float: 0.9 is written as that."""
+    return round(1 - share, 12)
+
+
+def _wanted(n: Given) -> Expression:
+    """That, times the class weights: what v meets the shares of the softmax with."""
+    weights = _class_weights(n)
+    return _smoothed(n) if weights is None else Named("q", _smoothed(n) * weights)
+
+
+def _averaged_targets(n: Given, value: Expression) -> Expression:
+    """Divided by the weights of the targets, or by the number of distributions."""
+    if not _is_distribution(n):
+        return _divided_by_weights(n, value)
+    shape = n.operand("self").shape
+    count = math.prod(shape) // shape[_class_dim(n)]
+    return value / count if n.reduction == _MEAN and count != 1 else value
+
+
 def _scores(n: Given, *, has_ignored: bool) -> Expression:
-    terms = _per_class(n, apply("log_softmax", n.operand("self"), dim=_class_dim(n)))
+    logs = apply("log_softmax", n.operand("self"), dim=_class_dim(n))
+    terms = _per_class(n, logs) if _is_plain(n) else _wanted(n) * logs
     terms = _counted(n, terms) if has_ignored else terms
     if n.reduction in (_MEAN, _SUM):
-        return -_divided_by_weights(n, total(terms))
+        return -_averaged_targets(n, total(terms))
     return -total(terms, (_class_dim(n),))
 
 
@@ -195,8 +230,28 @@ def _scores_sent(n: Given, *, has_ignored: bool) -> Expression:
     if weights is not None:
         sent = sent * total(weights * _target_classes(n), (_class_dim(n),))
     sent = _counted(n, sent) if has_ignored else sent
-    likelihoods = apply("softmax", n.operand("self"), dim=_class_dim(n))
-    return _divided_by_weights(n, sent * (likelihoods - _target_classes(n)))
+    return _divided_by_weights(n, sent * (_likelihoods(n) - _target_classes(n)))
+
+
+def _likelihoods(n: Given) -> Expression:
+    return apply("softmax", n.operand("self"), dim=_class_dim(n))
+
+
+def _smoothly_sent(n: Given, *, has_ignored: bool = False, adds_up: bool = False) -> Expression:
+    """To each class its likelihood less what is wanted of it; `adds_up` where that is 1 in all."""
+    wanted, sent = _wanted(n), _beside_classes(n.v, n.v.shape)
+    sent = _counted(n, sent) if has_ignored else sent
+    likelihoods = _likelihoods(n) if adds_up else _likelihoods(n) * total(wanted, (_class_dim(n),))
+    return _averaged_targets(n, sent * (likelihoods - wanted))
+
+
+def _distribution_sent(n: Given) -> Expression:
+    """To what was wanted of each class, what it costs."""
+    weights, sent = _class_weights(n), _beside_classes(n.v, n.v.shape)
+    share = n.saved_or("label_smoothing", 0)
+    costs = apply("log_softmax", n.operand("self"), dim=_class_dim(n))
+    costs = costs if weights is None else costs * weights
+    return -_averaged_targets(n, sent * (costs if not share else _left_by(share) * costs))
 
 
 def _hits(n: Given) -> Expression:
@@ -248,18 +303,43 @@ def _of_log_probabilities(op: str, node_name: str) -> Entry:
     )
 
 
-def _of_scores(node_name: str, *, has_ignored: bool) -> Entry:
-    """log_softmax and nll_loss as one call. Nothing that the nodes saved says whether some targets are ignored."""
+def _cross_entropy_of(
+    node_names: tuple[str, ...], sent: Formula, because: Reason, *, has_ignored: bool = False
+) -> Entry:
+    """log_softmax and what follows as one call. Nothing that the nodes saved says whether some targets are ignored, or
+    whether a target adds up to 1: of several entries the first that holds is told."""
     ignored = (why("case-nll-ignored"),) if has_ignored else ()
     return Entry(
         "cross_entropy",
-        (node_name,),
+        node_names,
         partial(_scores, has_ignored=has_ignored),
-        (Vjp("self", partial(_scores_sent, has_ignored=has_ignored), why("why-cross-entropy")),),
+        (Vjp("self", sent, because), Vjp("target", _distribution_sent, why("why-cross-entropy-target"))),
         (why("case-nll-loss", "target"), *ignored),
         {"weight": "w", "total_weight": "N"},
     )
 
+
+def _only(is_meant: Callable[[Given], bool], sent: Formula) -> Formula:
+    """A formula for some options; for others it is not written."""
+
+    def chosen(n: Given) -> Expression:
+        if not is_meant(n):
+            raise NotImplementedError
+        return sent(n)
+
+    return chosen
+
+
+def _is_plain(n: Given) -> bool:
+    return not n.saved_or("label_smoothing", 0) and not _is_distribution(n)
+
+
+def _is_smoothed(n: Given) -> bool:
+    return bool(n.saved_or("label_smoothing", 0)) and not _is_distribution(n)
+
+
+_CLASSES = why("why-cross-entropy")
+_WANTED = why("why-cross-entropy-smoothed")
 
 LOSSES: tuple[Entry, ...] = (
     _pairwise(
@@ -319,8 +399,24 @@ LOSSES: tuple[Entry, ...] = (
     ),
     _of_log_probabilities("nll_loss", "NllLossBackward0"),
     _of_log_probabilities("nll_loss2d", "NllLoss2DBackward0"),
-    _of_scores("CrossEntropyBackward0", has_ignored=False),
-    _of_scores("CrossEntropyBackward1", has_ignored=True),
+    _cross_entropy_of(("CrossEntropyBackward0",), _only(_is_plain, partial(_scores_sent, has_ignored=False)), _CLASSES),
+    _cross_entropy_of(
+        ("CrossEntropyBackward1",),
+        _only(_is_plain, partial(_scores_sent, has_ignored=True)),
+        _CLASSES,
+        has_ignored=True,
+    ),
+    # Smoothed labels without and with class weights, with some that are ignored, and distributions.
+    _cross_entropy_of(("CrossEntropyBackward2",), _only(_is_smoothed, partial(_smoothly_sent, adds_up=True)), _WANTED),
+    _cross_entropy_of(("CrossEntropyBackward3",), _only(_is_smoothed, _smoothly_sent), _WANTED),
+    _cross_entropy_of(
+        ("CrossEntropyBackward4",),
+        _only(_is_smoothed, partial(_smoothly_sent, has_ignored=True)),
+        _WANTED,
+        has_ignored=True,
+    ),
+    _cross_entropy_of(("CrossEntropyBackward5",), partial(_smoothly_sent, adds_up=True), _WANTED),
+    _cross_entropy_of(("CrossEntropyBackward6", "CrossEntropyBackward7"), _smoothly_sent, _WANTED),
     Entry(
         "soft_margin_loss",
         ("SoftMarginLossBackward0",),

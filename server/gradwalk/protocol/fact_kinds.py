@@ -923,6 +923,8 @@ FactKind = Literal[
     "why-binary-cross-entropy-with-logits-target",
     "why-nll-loss",
     "why-cross-entropy",
+    "why-cross-entropy-smoothed",
+    "why-cross-entropy-target",
     "case-nll-loss",
     "case-nll-ignored",
     "why-soft-margin-loss",

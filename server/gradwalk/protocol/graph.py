@@ -254,7 +254,7 @@ class CallOperand(TypedDict):
     name: str
     """As torch has it: `self`, `other`, `weight`."""
     argnum: Argnum
-    """Which operand of the node that computes it becomes."""
+    """Which operand of the node that computes it becomes; beyond those, one that comes in behind that node."""
     border: Consumer
     """Where it comes into the group."""
     shape: NotRequired[list[int]]
@@ -274,8 +274,9 @@ class GroupCall(TypedDict):
 
     op: str
     """`matmul`, `linear`, `cross_entropy`, `einsum`."""
-    equation: NotRequired[str]
-    """Of `einsum`, `tensordot`, `outer` and `inner`: what they compute as an einsum, `ij,jk->ik`."""
+    options: NotRequired[dict[str, int | float | str]]
+    """What else it was called with, as far as its formula needs that: `equation` of `einsum`, `tensordot`, `outer` and
+    `inner`, which is `ij,jk->ik`; `reduction` and `label_smoothing` of `cross_entropy`."""
     node: NodeId
     """The one that computes; of several the first."""
     output: NodeId

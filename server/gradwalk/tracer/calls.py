@@ -18,9 +18,9 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.protocol.graph import GroupKind
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in, written
+from gradwalk.tracer.call_options import Options, options_of
 from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import CutLog
-from gradwalk.tracer.equations import equation_of
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.identities import Identities
 from gradwalk.tracer.opened import openable_body
@@ -77,7 +77,6 @@ class Call:
         "as_scope",
         "constants",
         "count",
-        "equation",
         "function",
         "given",
         "high",
@@ -86,6 +85,7 @@ class Call:
         "low",
         "number",
         "operations",
+        "options",
         "parameters",
         "place",
         "positions",
@@ -117,8 +117,8 @@ class Call:
         self.constants: dict[int, TensorValue] = {}
         """By position, the plain numbers and the tensors without grad_fn among the arguments; empty where tensors alone
         tell which is which: no masks, no indices, no numbers beside two other arguments."""
-        self.equation: str | None = None
-        """Only for a call that is an einsum: with all of its letters."""
+        self.options: Options = {}
+        """What else a formula of the whole call needs."""
         self.parameters: list[str] | None = None
         """Only for a custom Function: the names of the forward's tensor arguments, in order."""
         self.function: type | None = None
@@ -265,7 +265,7 @@ class CallLog:
         self._note_arguments(call, arguments)
         if by_sequence.get(low) is call:
             # A function of Python that was opened owns no node: the call inside it does.
-            call.equation = equation_of(label, arguments)
+            call.options = options_of(label, arguments)
         is_write = result is None
         if is_write:
             result = next(tensors_in(arguments), None)

@@ -37,12 +37,13 @@ _ROLES: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
     ("matmul", "mv"): _PRODUCT,
     ("linear", "mm"): {"self": "input", "mat2": "weight"},
     ("linear", "addmm"): {"mat1": "input", "mat2": "weight", "self": "bias"},
-    ("cross_entropy", "nll_loss_forward", "_log_softmax"): {"self": "self"},
-    ("cross_entropy", "nll_loss2d_forward", "_log_softmax"): {"self": "self"},
 }
 """By call and the operations that compute it, the last one first, which operand of the call each operand of the first
 one is."""
-_IN_ORDER: Final = ("self", "other", "input", "weight", "bias")
+_SCORES: Final = {"self": "self"}
+_FACTORS: Final = ("target", "weight")
+_LOSSES: Final = frozenset({"nll_loss_forward", "nll_loss2d_forward"})
+_IN_ORDER: Final = ("self", "other", "input", "target", "weight", "bias")
 _NO_BIAS: Final[Operand] = {"argnum": 2, "name": "bias", "value": None}
 
 
@@ -65,41 +66,52 @@ def find_call(members: Sequence[Node], sources: Sources, call: Call, variables: 
         return None
     label = call.label.strip("_")
     op = _CALLED.get(label, label)
-    is_einsum = call.equation is not None
-    node = _meeting(ends[0], inside, sources) if is_einsum else _first(members, op)
-    if node is None:
+    node = _meeting(ends[0], inside, sources) if "equation" in call.options else _first(members, op)
+    operands = [] if node is None else _operands(node, op, inside, sources)
+    known = {(one["border"]["node"], one["border"]["argnum"]) for one in operands}
+    constants = [(variables.get(one), value) for one, is_asked, value in call.arguments if not is_asked]
+    if node is None or not _borders(members, sources) <= known or not _give_constants(operands, inside, constants):
         return None
+    found: GroupCall = {"op": op, "node": node["id"], "output": ends[0]["id"], "operands": operands}
+    if call.options:
+        found["options"] = {**call.options}
+    return found
+
+
+def _operands(node: Node, op: str, inside: Mapping[str, Node], sources: Sources) -> list[CallOperand]:
+    """The operands of the call in order; none where the node that computes has one that is no argument."""
+    members = [*inside.values()]
     ways = [_way(node, argnum, inside, sources) for argnum in range(len(node["inputs"]))]
-    if any(len(one["inputs"]) > 1 for way in ways for one in way):
-        return None
-    names = _by_place(node) if is_einsum else _names(op, members, ways)
-    if names is None or not all(operand["name"] in names for operand in node["inputs"]):
-        return None
+    names = _names(node, op, members, ways)
+    is_single = all(len(one["inputs"]) == 1 for way in ways for one in way)
+    if not (is_single and all(operand["name"] in names for operand in node["inputs"])):
+        return []
     passed = {one["id"] for way in (*ways, [node]) for one in way}
     is_result_in_order = all(_keeps_order(one) for one in members if one["id"] not in passed)
     operands = [_call_operand(node, argnum, way, names) for argnum, way in enumerate(ways)]
     for operand, way in zip(operands, ways, strict=True):
         if is_result_in_order and all(map(_keeps_order, way)):
             operand["keeps_order"] = True
-    operands.sort(key=lambda one: (*_IN_ORDER, *names.values()).index(one["name"]))
-    constants = [(variables.get(known), value) for known, is_asked, value in call.arguments if not is_asked]
-    if not _give_constants(operands, node, constants):
-        return None
-    found: GroupCall = {"op": op, "node": node["id"], "output": ends[0]["id"], "operands": operands}
-    if call.equation is not None:
-        found["equation"] = call.equation
-    return found
+    if op == "cross_entropy":
+        operands += _factors_behind(node, inside, sources)
+    return sorted(operands, key=lambda one: (*_IN_ORDER, *names.values()).index(one["name"]))
 
 
 def _first(members: Sequence[Node], op: str) -> Node | None:
     """Of the nodes that compute a call, the first in the forward pass."""
     computing = [node for node in members if not is_arranging(node)]
+    if op == "cross_entropy":
+        return next((node for node in computing if node["op"] == "_log_softmax"), None)
     return computing[-1] if (op, *(node["op"] for node in computing)) in _ROLES else None
 
 
-def _names(op: str, members: Sequence[Node], ways: Sequence[Sequence[Node]]) -> Mapping[str, str]:
+def _names(node: Node, op: str, members: Sequence[Node], ways: Sequence[Sequence[Node]]) -> Mapping[str, str]:
     """By operand of the node that computes, which operand of the call it is."""
-    roles = _ROLES[op, *(node["op"] for node in members if not is_arranging(node))]
+    if op == "cross_entropy":
+        return _SCORES
+    roles = _ROLES.get((op, *(one["op"] for one in members if not is_arranging(one))))
+    if roles is None:
+        return {operand["name"]: f"operands[{at}]" for at, operand in enumerate(node["inputs"])}
     if roles is _PRODUCT and any(one["op"] in _TURNING for way in ways for one in way):
         # Where the second operand has more dims, torch computes the transpose: (b.mT @ a.T).mT.
         return _SWAPPED
@@ -117,25 +129,51 @@ def _meeting(end: Node, inside: Mapping[str, Node], sources: Sources) -> Node | 
     return next((one for one in way if not is_arranging(one)), way[-1])
 
 
-def _by_place(node: Node) -> Mapping[str, str]:
-    return {operand["name"]: f"operands[{at}]" for at, operand in enumerate(node["inputs"])}
-
-
 def _call_operand(node: Node, argnum: int, way: Sequence[Node], names: Mapping[str, str]) -> CallOperand:
     """What an operand of the node that computes is to the call."""
     border: Consumer = {"node": way[-1]["id"], "argnum": 0} if way else {"node": node["id"], "argnum": argnum}
     return {"name": names[node["inputs"][argnum]["name"]], "argnum": argnum, "border": border}
 
 
+def _factors_behind(node: Node, inside: Mapping[str, Node], sources: Sources) -> list[CallOperand]:
+    """What the log-probabilities of a cross entropy are multiplied with: a distribution, then class weights."""
+    found: list[CallOperand] = []
+    while True:
+        users = [
+            (one, argnum)
+            for one in inside.values()
+            for argnum in range(len(one["inputs"]))
+            if sources.get((one["id"], argnum)) == node["id"]
+        ]
+        if len(users) != 1 or len(found) == len(_FACTORS):
+            return found
+        ((node, argnum),) = users
+        if node["op"] == "mul" and len(node["inputs"]) > 1:
+            way = _way(node, 1 - argnum, inside, sources)
+            border: Consumer = {"node": way[-1]["id"] if way else node["id"], "argnum": 0 if way else 1 - argnum}
+            found.append({"name": _FACTORS[len(found)], "argnum": len(found) + 1, "border": border})
+
+
+def _borders(members: Sequence[Node], sources: Sources) -> set[tuple[str, int]]:
+    """Where gradients leave a group."""
+    inside = {one["id"] for one in members}
+    return {
+        (one["id"], argnum)
+        for one in members
+        for argnum, operand in enumerate(one["inputs"])
+        if "edge" in operand and sources.get((one["id"], argnum)) not in inside
+    }
+
+
 def _give_constants(
-    operands: Sequence[CallOperand], node: Node, given: Sequence[tuple[str | None, TensorValue]]
+    operands: Sequence[CallOperand], inside: Mapping[str, Node], given: Sequence[tuple[str | None, TensorValue]]
 ) -> bool:
     """Says of operands without a gradient what the call was given for them; False where that is not known."""
-    without = [one for one in operands if "edge" not in node["inputs"][one["argnum"]]]
+    without = [one for one in operands if "edge" not in _at(one["border"], inside)]
     if len(without) > len(given):
         return False
     for operand, (variable, constant) in zip(without, given, strict=False):
-        value = node["inputs"][operand["argnum"]]["value"]
+        value = _at(operand["border"], inside)["value"]
         if value is not None and _has_same_cells(value, constant):
             operand["shape"] = constant["shape"]
         else:
@@ -143,6 +181,10 @@ def _give_constants(
         if variable is not None:
             operand["source"] = variable
     return True
+
+
+def _at(border: Consumer, inside: Mapping[str, Node]) -> Operand:
+    return inside[border["node"]]["inputs"][border["argnum"]]
 
 
 def _has_same_cells(one: TensorValue, other: TensorValue) -> bool:
@@ -173,7 +215,7 @@ def _keeps_order(node: Node) -> bool:
 
 def _node_names(call: GroupCall) -> Iterator[str]:
     """The names under which formulas of a call are written: of several, one may hold where another does not."""
-    name = "Einsum" if "equation" in call else "".join(map(str.capitalize, call["op"].split("_")))
+    name = "Einsum" if "equation" in call.get("options", {}) else "".join(map(str.capitalize, call["op"].split("_")))
     return takewhile(entry_of, (f"{name}Backward{digit}" for digit in count()))
 
 
@@ -252,8 +294,7 @@ def _seen(group: Group, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[s
     values = [
         _tensor(one.get("value", operand["value"])) for one, operand in zip(call["operands"], operands, strict=True)
     ]
-    # What the nodes of an einsum save is its operands.
-    beside = [] if "equation" in call else _saved_beside(call["node"], [nodes[one] for one in group["nodes"]])
+    beside = [saved for one in group["nodes"] if nodes[one]["op"] in _LOSSES for saved in nodes[one]["saved"]]
     is_whole = all(
         value is not None and ("edge" not in operand or gradient is not None)
         for value, operand, gradient in zip(values, operands, returned, strict=True)
@@ -271,18 +312,11 @@ def _seen(group: Group, nodes: Mapping[str, Node], steps: Mapping[str, Mapping[s
     ]
     saved = {one["name"]: one.get("option", _tensor(one["value"])) for one in beside}
     saved |= zip(names, tensors, strict=True)
-    if "equation" in call:
-        saved["equation"] = call["equation"]
+    saved |= call.get("options", {})
     kinds: list[Kind | None] = [*map(Kind.of, tensors)]
     if call["op"] == "linear" and "bias" not in names:
         named, kinds, returned = [*named, _NO_BIAS], [*kinds, None], [*returned, None]
     return _Seen(seed, saved, named, kinds, returned, beside)
-
-
-def _saved_beside(first: str, members: Sequence[Node]) -> list[SavedTensor]:
-    """What nodes that compute behind the first one saved."""
-    others = (node for node in members if node["id"] != first and "leaf" not in node and not is_arranging(node))
-    return [saved for node in others for saved in node["saved"]]
 
 
 def _is_read(saved: SavedTensor) -> bool:

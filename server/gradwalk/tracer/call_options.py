@@ -1,4 +1,7 @@
-"""Calls that multiply tensors and sum over what they share, as the einsum that says so: `ij,jk->ik`."""
+"""What a call was given beside tensors, where a formula of the whole call needs it and no node of it says so.
+
+Calls that multiply tensors and sum over what they share are the einsum that says so: `equation` is `ij,jk->ik`.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,19 +10,21 @@ from typing import Any, Final
 
 from gradwalk.tracer.arguments import tensors_in
 
-Letters = Sequence[str]
-"""Of a tensor, one for each dim."""
+Options = Mapping[str, int | float | str]
 
 
-def equation_of(label: str, arguments: Sequence[Any]) -> str | None:
-    """What a call computes as an einsum with all of its letters; None for other calls.
+def options_of(label: str, arguments: Sequence[Any]) -> Options:
+    """The options of a call by name; none for most calls.
 
     Args:
-        label: what was called: `einsum`, `tensordot`, `outer`.
+        label: what was called: `einsum`, `tensordot`, `cross_entropy_loss`.
         arguments: what it was called with, those by keyword last.
     """
-    rule = _RULES.get(label)
-    return None if rule is None else rule(arguments, [one.dim() for one in tensors_in(arguments)])
+    if label in _PLACES:
+        return {name: arguments[at] for name, at in _PLACES[label].items() if at < len(arguments)}
+    equation = _EQUATIONS.get(label)
+    written = None if equation is None else equation(arguments, [one.dim() for one in tensors_in(arguments)])
+    return {} if written is None else {"equation": written}
 
 
 def _einsum(arguments: Sequence[Any], ranks: Sequence[int]) -> str | None:
@@ -67,7 +72,9 @@ def _inner(_: Sequence[Any], ranks: Sequence[int]) -> str | None:
     return f"{left}{met},{right}{met}->{left}{right}"
 
 
-_RULES: Final[Mapping[str, Callable[[Sequence[Any], Sequence[int]], str | None]]] = {
+_PLACES: Final[Mapping[str, Mapping[str, int]]] = {"cross_entropy_loss": {"reduction": 3, "label_smoothing": 5}}
+"""By call, the places of its options among what torch passes on, always by position."""
+_EQUATIONS: Final[Mapping[str, Callable[[Sequence[Any], Sequence[int]], str | None]]] = {
     "einsum": _einsum,
     "tensordot": _tensordot,
     "inner": _inner,

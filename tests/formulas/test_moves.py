@@ -104,6 +104,21 @@ PROGRAMS: dict[str, tuple[Callable[[], Tensor], list[list[str]]]] = {
         lambda: functional.conv1d(leaf(1, 1, 4), leaf(1, 1, 2), stride=2, padding=1),
         [["slide noz,ock->nc(2z+k-1) weight"], ["slide cok,cn(z+2k-1)->onz input"]],
     ),
+    "layer norm: scaled, then less its mean and what goes along with the normalised": (
+        lambda: functional.layer_norm(leaf(2, 3), (3,), leaf(3), leaf(3)),
+        [
+            [
+                "scale ij,ij->ij None",
+                "fold ij,->ik None",
+                "subtract ij,ij->ij 1",
+                "meet ij,ij->ik None",
+                "scale ij,ij->ij None",
+                "subtract ij,ij->ij 4",
+            ],
+            ["meet ij,ij->j None"],
+            ["fold ij->j"],
+        ],
+    ),
     "rows of a table that were read twice add up": (
         lambda: functional.embedding(torch.tensor([1, 1, 0]), leaf(3, 2)),
         [["fold"]],

@@ -136,7 +136,10 @@ function nodeOf(
     return { ...operand, name, argnum: at, value, ...(called !== undefined && { source: called }) };
   });
   const isOfOperands = others.length === 0 || options?.equation !== undefined;
-  const kept = isOfOperands ? inputs.map(keptOperand) : savedBeside(inputs, others);
+  const behind = inputs.filter((_, at) => (operands[at]?.argnum ?? 0) >= node.inputs.length);
+  const kept = isOfOperands
+    ? inputs.map(keptOperand)
+    : [...behind.map(keptOperand), ...savedBeside(inputs, others)];
   return {
     ...node,
     name: op,

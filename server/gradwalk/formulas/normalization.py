@@ -24,12 +24,13 @@ _RSTD = why("case-rstd")
 Dims = tuple[int, ...]
 
 
-def _through(g: Expression, normalised: Expression, rstd: Expression, dims: Dims) -> Expression:
-    return rstd * (g - mean(g, dims) - normalised * mean(g * normalised, dims))
+def _through(g: Expression, normalised: Expression, dims: Dims) -> Expression:
+    return g - mean(g, dims) - normalised * mean(g * normalised, dims)
 
 
-def _scaled(v: Expression, weight: Expression | None) -> Expression:
-    return v if weight is None else Named("g", v * weight)
+def _scaled(v: Expression, weight: Expression | None, rstd: Expression) -> Expression:
+    """What is sent on by gain and spread alone; mean and spread of its group of numbers take their part of that back."""
+    return Named("g", (v if weight is None else v * weight) * rstd)
 
 
 def _affine(normalised: Expression, weight: Expression | None, bias: Expression | None) -> Expression:
@@ -51,8 +52,8 @@ def _layer_normalised(n: Given) -> Expression:
 
 
 def _layer_input(n: Given) -> Expression:
-    g = _scaled(n.v, n.saved_or("weight", None))
-    return _through(g, _layer_normalised(n), n.result2, _layer_dims(n))
+    g = _scaled(n.v, n.saved_or("weight", None), n.result2)
+    return _through(g, _layer_normalised(n), _layer_dims(n))
 
 
 def _rms_normalised(n: Given) -> Expression:
@@ -60,8 +61,8 @@ def _rms_normalised(n: Given) -> Expression:
 
 
 def _rms_input(n: Given) -> Expression:
-    g, normalised = _scaled(n.v, n.saved_or("weight", None)), _rms_normalised(n)
-    return n.result1 * (g - normalised * mean(g * normalised, _layer_dims(n)))
+    g, normalised = _scaled(n.v, n.saved_or("weight", None), n.result1), _rms_normalised(n)
+    return g - normalised * mean(g * normalised, _layer_dims(n))
 
 
 def _per_channel(n: Given, value: Symbol) -> Expression:
@@ -97,7 +98,8 @@ def _batch_forward(n: Given) -> Expression:
 def _batch_input(n: Given) -> Expression:
     weight = _batch_gain(n)
     if n.training:
-        return _through(_scaled(n.v, weight), _batch_normalised(n), _per_channel(n, n.result2), _batch_dims(n))
+        g = _scaled(n.v, weight, _per_channel(n, n.result2))
+        return _through(g, _batch_normalised(n), _batch_dims(n))
     return (n.v if weight is None else n.v * weight) / _running_std(n)
 
 
@@ -132,7 +134,7 @@ def _group_input(n: Given) -> Expression:
     if v is not None:
         weight = n.saved_or("weight", None)
         gain = None if weight is None else reshape(weight, (1, n.group, n.C // n.group, 1))
-        found = _through(_scaled(_grouped(n, v), gain), normalised, rstd, (2, 3))
+        found = _through(_scaled(_grouped(n, v), gain, rstd), normalised, (2, 3))
     if to_mean is not None:
         spread = _group_statistic(n, to_mean) * ones((1, 1, n.C // n.group, n.HxW)) / count
         found = spread if found is None else found + spread

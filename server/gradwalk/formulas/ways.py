@@ -33,7 +33,7 @@ from gradwalk.formulas.writing import write
 from gradwalk.protocol.moves import Move, MoveSource, Verb
 from gradwalk.protocol.values import TensorValue
 
-MOST_MOVES = 5
+MOST_MOVES = 6
 
 Axes = tuple[str, ...]
 """An index per dim: a letter, or where a window slides a sum such as `2y+k-1`."""

@@ -104,6 +104,14 @@ PROGRAMS: dict[str, tuple[Callable[[], Tensor], list[list[str]]]] = {
         lambda: functional.conv1d(leaf(1, 1, 4), leaf(1, 1, 2), stride=2, padding=1),
         [["slide noz,ock->nc(2z+k-1) weight"], ["slide cok,cn(z+2k-1)->onz input"]],
     ),
+    "a window slides in its group of channels": (
+        lambda: functional.conv1d(leaf(1, 4, 4), leaf(2, 2, 2), groups=2),
+        [["slide ngoz,gock->ngc(z+k) weight"], ["slide cgok,ngc(z+k)->ngoz None", "travel ijk->jik"]],
+    ),
+    "a kernel of one cell in its group": (
+        lambda: functional.conv1d(leaf(1, 2, 3), leaf(2, 1, 1), groups=2),
+        [["slide ngoz,gock->ngc(z+k) weight"], ["slide cgok,ngc(z+k)->ngoz None", "travel ijk->jik"]],
+    ),
     "layer norm: scaled, then less its mean and what goes along with the normalised": (
         lambda: functional.layer_norm(leaf(2, 3), (3,), leaf(3), leaf(3)),
         [

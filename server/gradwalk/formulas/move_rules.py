@@ -200,17 +200,30 @@ def _times(factor: int) -> str:
 
 
 def _convolved(reading: Reading, one: Apply) -> Way:
-    options, rank = dict(one.options), reading.tensor(one).dim() - 2
-    if options.get("groups", 1) != 1 or len(one.arguments) > 2:
+    options, rank, shape = dict(one.options), reading.tensor(one).dim() - 2, tuple(reading.tensor(one).shape)
+    if len(one.arguments) > 2:  # noqa: PLR2004
         raise NoMoves
     way, (other,) = reading.only(one)
     whole, windows, kernel = _windows(rank, options), tuple("xyz"[3 - rank :]), tuple("klm"[:rank])
-    first, result = (("n", "c", *whole), ("n", "o", *windows))
+    groups = options.get("groups", 1)
+    group = ("g",) if groups > 1 else ()
+    first, result = (("n", *group, "c", *whole), ("n", *group, "o", *windows))
     if "transpose" in one.operation:
-        first, result = ("n", "o", *windows), ("n", "c", *whole)
-    weight = ("o", "c", *kernel)
+        first, result = ("n", *group, "o", *windows), ("n", *group, "c", *whole)
+    weight = (*group, "o", "c", *kernel)
     mine, theirs = (first, weight) if has_v(one.arguments[0]) else (weight, first)
-    return reading.product(way, other, (mine, theirs, result), tuple(reading.tensor(one).shape))
+    if not group:
+        return reading.product(way, other, (mine, theirs, result), shape)
+    # The window of a group slides over the channels of that group.
+    at = (mine.index("g"), theirs.index("g"))
+    way = reading.split(way, at[0], groups)
+    other = reading.part("reshape", other, shape=_split(tuple(reading.tensor(other).shape), at[1], groups))
+    made = reading.product(way, other, (mine, theirs, result), _split(shape, 1, groups))
+    return reading.reshaped(made, shape)
+
+
+def _split(shape: Shape, dim: int, parts: int) -> Shape:
+    return (*shape[:dim], parts, shape[dim] // parts, *shape[dim + 1 :])
 
 
 def _pooled(reading: Reading, one: Apply) -> Way:

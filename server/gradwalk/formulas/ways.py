@@ -179,12 +179,24 @@ class Reading:
         """The same cells in another shape."""
         if way.shape == shape:
             return way
-        if not way.is_plain and _without_ones(way.shape) == _without_ones(shape):
+        has_windows = any(len(axis) > 1 for axis in (*way.of, *way.other_of, *way.now))
+        if not way.is_plain and not has_windows and _without_ones(way.shape) == _without_ones(shape):
             kept = iter([axis for axis, size in zip(way.now, way.shape, strict=True) if size != 1])
             fresh = beside(way.of, way.now, way.other_of)
             return replace(way, now=tuple(next(fresh if size == 1 else kept) for size in shape), shape=shape)
         way = self.settled(way)
         return start(way.source, way.value.reshape(shape), way.own)
+
+    def split(self, way: Way, dim: int, parts: int) -> Way:
+        """The same cells with a dim made two."""
+        if way.other is not None or way.is_summed or {*way.of} != {*way.now} or any(len(axis) > 1 for axis in way.of):
+            way = self.settled(way)
+        at, fresh = way.of.index(way.now[dim]), next(beside(way.of))
+        value, size = way.value, way.shape[dim] // parts
+        value = value.reshape((*value.shape[:at], parts, size, *value.shape[at + 1 :]))
+        of, now = ((*each[:place], fresh, *each[place:]) for each, place in ((way.of, at), (way.now, dim)))
+        shape = (*way.shape[:dim], parts, size, *way.shape[dim + 1 :])
+        return replace(way, value=value, of=of, now=now, shape=shape)
 
     def scaled(self, way: Way, factor: Expression, operation: str = "mul") -> Way:
         """Every cell times a factor of its own, or divided by it."""
@@ -241,8 +253,10 @@ class Reading:
             order = TURNING[plain.operation](len(axes), dict(plain.options))
             axes = tuple(axis for _, axis in sorted(zip(order, axes, strict=True)))
             plain = plain.arguments[0]
-        if isinstance(plain, Symbol) and plain.name not in self._unnamed and tensor.is_floating_point():
-            return {"operand": plain.name}, axes, self.tensor(plain)
+        read = plain.arguments[0] if isinstance(plain, Apply) and plain.operation == "reshape" else plain
+        if isinstance(read, Symbol) and read.name not in self._unnamed and tensor.is_floating_point():
+            table, named = self.tensor(plain), MoveSource(operand=read.name)
+            return named if read is plain else {**named, "shape": [*table.shape]}, axes, table
         tensor = tensor.to(way.value.dtype)
         return self.written(way.other, tensor), way.other_of, tensor
 

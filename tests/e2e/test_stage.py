@@ -233,6 +233,40 @@ def test_on_a_phone_neither_numbers_nor_buttons_of_an_equation_are_under_the_fol
         assert all(table["bottom"] <= row["top"] for table in now["tables"] for row in now["rows"]), place
 
 
+LAYER_NORM = """x = torch.arange(8.0).reshape(2, 4).requires_grad_()
+w = torch.ones(4, requires_grad=True)
+F.layer_norm(x.sin(), (4,), w).pow(2).sum().backward()
+"""
+CROSS_ENTROPY = """x = torch.tensor([[1., 2., 3.]])
+w = torch.ones(3, 2, requires_grad=True)
+F.cross_entropy(x @ w, torch.tensor([1])).backward()
+"""
+
+
+@pytest.mark.parametrize("program", [LAYER_NORM, CROSS_ENTROPY], ids=["layer_norm", "cross_entropy"])
+def test_below_a_long_rule_an_equation_and_its_buttons_are_in_view(new_page: Opener, program: str) -> None:
+    """Of tables that have no room a part is shown; the equation of a step has one size."""
+    player = new_page(viewport={"width": 1280, "height": 800})
+    opened(player, fragment(program, s="0"))
+    player.page.evaluate("document.fonts.ready")
+    for place, now in player.page.evaluate(_WALK):
+        assert all(is_inside(box, now["dock"]) for box in [*now["tables"], *now["rows"]]), place
+        assert all(table["bottom"] <= row["top"] for table in now["tables"] for row in now["rows"]), place
+        assert now["hidden"] == [], place
+
+
+def test_a_question_at_the_foot_of_the_dock_moves_nothing_above_it(player: PlayerPage) -> None:
+    opened(player, "example=used-twice&s=1.3&predict=1")
+    form = player.named("form", "page-prediction")
+    expect(form).to_be_visible()
+    asked = player.page.evaluate(_PLACES)
+    player.named("button", "page-skip").click()
+    expect(form).to_have_count(0)
+    told = player.page.evaluate(_PLACES)
+    for part in ("graph", "dock", "tables"):
+        assert told[part] == asked[part], part
+
+
 def test_on_a_phone_a_card_writes_all_numbers_of_its_line(new_page):
     player = new_page(viewport={"width": 390, "height": 844})
     opened(player, "example=batch&s=1.3")

@@ -23,14 +23,17 @@ const COLUMN_PX = 626;
 const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
 const EQUATION_PX = 434;
+/** What is said to an answer. */
+export const LESSON_PX = 58;
 const NOTHING: Size = { width: 0, height: 0 };
 
 /**
  * The one rule of page and files.
  * @param scale of all type, 1 but in a lecture hall and in files
  * @param needed by the program's graph, to be read whole: the dock stands where it does not take that from it
+ * @param besides the equation, what a dock below the graph has room for
  */
-export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHING): Dock {
+export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHING, besides = 0): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
   if (width < NARROW_PX) return { side: "below", share: 0.75 };
@@ -38,7 +41,7 @@ export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHIN
   const takesTooMuch = width * (1 - share) < needed.width && needed.width <= width;
   if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
-  const below = Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height));
+  const below = Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height)) + (besides * scale) / height;
   const isTall = height * (1 - below) < needed.height && needed.width <= width - NARROW_PX;
   return isTall ? { side: "beside", share: NARROW_PX / width } : { side: "below", share: below };
 }

@@ -50,7 +50,7 @@ const PLACE: Letters = { size: 13, face: "sans" };
 const NUMBER_SIZES = [32, 28, 24, 21, 18, 16, 14, 12.5] as const;
 const SMALLEST = 12.5;
 /** Of the page's: a file is read from the last row, or small beside a text. So it has the dock of a lecture hall. */
-export const TYPE_SCALE = Math.max(...NUMBER_SIZES) / Math.max(...numberSizes(1, false));
+export const TYPE_SCALE = Math.max(...NUMBER_SIZES) / Math.max(...numberSizes(1));
 const SUMMAND: Letters = { size: 18, face: "mono", bold: true };
 const LINE = 1.32;
 const GAP = 10;
@@ -214,7 +214,11 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
     return told(writtenInWords(operand, factor, { ...look, progress }), inShort);
   }
   const whole = { ...look, jacobian: factor.jacobian };
-  const { isOneLine, most } = sizeOfProduct(form, whole, { ...room, sizes: NUMBER_SIZES });
+  const { isOneLine, most } = sizeOfProduct(form, whole, {
+    ...room,
+    sizes: NUMBER_SIZES,
+    tallest: room.height,
+  });
   const equation = writtenProduct(form, { ...whole, isOneLine, most, progress, pointed: null });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
   const sum = isTelling

@@ -123,6 +123,13 @@ function firstOf(sizes: readonly number[], isAlike: (size: number) => boolean): 
 export interface Room extends Size {
   /** Of its numbers, the largest first. */
   readonly sizes: readonly number[];
+  /** So high an equation may be that would not be whole otherwise. */
+  readonly tallest: number;
+}
+
+export interface DockRoom extends Room {
+  /** From below the sentence down, without gaps and a sum: for what stands above and below the equation as well. */
+  readonly whole: number;
 }
 
 /** From this type scale on, a page is read from the last row, */
@@ -130,15 +137,19 @@ const PROJECTED_FROM = 1.5;
 /** and no number is smaller. */
 const LEAST_PROJECTED = 16.5;
 
-/** @param isNarrow v and J stand side by side as long as can be: one below the other leaves no room for what is below. */
-export function numberSizes(typeScale: number, isNarrow: boolean): readonly number[] {
-  const least = typeScale >= PROJECTED_FROM ? LEAST_PROJECTED : isNarrow ? 12 : 13;
+export function numberSizes(typeScale: number): readonly number[] {
+  const least = typeScale >= PROJECTED_FROM ? LEAST_PROJECTED : 12;
   return [22, 20, 18, 16.5, 15, 14, 13, 12].filter((size) => size >= least);
 }
 
 /** The largest size in which it has room, else the smallest. */
 export function sizeInRoom(equation: Equation, room: Room): number {
-  return sizeIn([equation], room.sizes, room, 0) ?? Math.min(...room.sizes);
+  return wholeIn(equation, room) ?? Math.min(...room.sizes);
+}
+
+function wholeIn(equation: Equation, room: Room): number | null {
+  const within = (height: number) => sizeIn([equation], room.sizes, { ...room, height }, 0);
+  return within(room.height) ?? within(room.tallest);
 }
 
 export interface ProductLook {
@@ -208,30 +219,25 @@ export interface ProductSize {
 }
 
 /** Rows and columns of a table that are drawn where it has no room as it is. */
-const PARTS = [MOST_SHOWN, 8, 6, 4] as const;
+const PARTS = [MOST_SHOWN, 8, 6, 4, 3, 2, 1] as const;
 
 /**
  * The size in which a product has room at any time of its motion; where it has none, of several lines one at a time,
  * and of its tables a part.
- *
- * @param stretch how many times higher than the room several lines may be
  */
 export function sizeOfProduct(
   form: ProductForm,
   look: Omit<ProductLook, "progress" | "pointed">,
   room: Room,
-  stretch = 1,
 ): ProductSize {
   const still = { ...look, progress: 1 };
-  const high = form.before === undefined ? room : { ...room, height: stretch * room.height };
-  const whole = sizeIn([writtenProduct(form, { ...still, pointed: null })], room.sizes, high, 0);
+  const whole = wholeIn(writtenProduct(form, { ...still, pointed: null }), room);
   if (whole !== null) return { size: whole, isOneLine: false, most: MOST_SHOWN };
   const first = { row: 0, column: 0 };
   const lines = [...(form.before ?? []), form].map((_, line) => ({ line, place: first }));
   const sizes = (most: number): readonly (number | null)[] =>
     lines.map((pointed) => {
-      const line = writtenProduct(form, { ...still, isOneLine: true, most, pointed });
-      return sizeIn([line], room.sizes, room, 0);
+      return wholeIn(writtenProduct(form, { ...still, isOneLine: true, most, pointed }), room);
     });
   const least = Math.min(...room.sizes);
   const most = PARTS.find((each) => sizes(each).every((size) => size !== null)) ?? (PARTS.at(-1) as number);

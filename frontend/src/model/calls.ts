@@ -28,20 +28,17 @@ export function resultOf({ kind, call, nodes }: Group, graph: Graph): string | n
   return nodes.some((id) => known.get(id)?.leaf !== undefined) ? null : call.output;
 }
 
-/** By node, the group that stands for it while that is closed and one operation: the outermost one round it. */
-export function closedCalls(graph: Graph, isOpen: (group: string) => boolean): ReadonlyMap<string, Group> {
+/** By node, the group that is drawn in its place: the outermost closed one round it. */
+export function closedGroups(graph: Graph, isOpen: (group: string) => boolean): ReadonlyMap<string, Group> {
   const groups = groupsById(graph);
   const outermost = (id: string | null): Group | undefined => {
     const group = groups.get(id ?? "");
-    if (group === undefined) return undefined;
-    const isCall = !isOpen(group.id) && resultOf(group, graph) !== null;
-    return outermost(group.parent) ?? (isCall ? group : undefined);
+    return group && (outermost(group.parent) ?? (isOpen(group.id) ? undefined : group));
   };
-  const standing = new Map(graph.groups.map(({ id }) => [id, outermost(id)]));
   return new Map(
     graph.nodes.flatMap(({ id, group }) => {
-      const call = standing.get(group ?? "");
-      return call === undefined ? [] : [[id, call] as const];
+      const closed = outermost(group);
+      return closed === undefined ? [] : [[id, closed] as const];
     }),
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The engine's ready queue: which nodes have everything they wait for, and how many gradients are still to come at the
  * others. Of what is ready the engine takes the node that was built last; a leaf's accumulation goes before all others
- * (torch/csrc/autograd/engine.cpp, `CompareNodeTaskTime`). A closed call is named once, by its own name, as on its card.
+ * (torch/csrc/autograd/engine.cpp, `CompareNodeTaskTime`). A closed group is named once, as in the picture.
  */
 import type { Group, Node } from "../protocol/trace.gen";
 import { landedAt, landingsOf } from "./gradients";
@@ -12,7 +12,7 @@ import type { PassState, TraceState } from "./trace";
 
 export interface Queued {
   readonly node: Node;
-  /** As its card has it, or that of the call that it is in. */
+  /** As its card has it, or the closed group that it is in. */
   readonly title: string;
   /** Gradients that have come, of those that ever will. */
   readonly arrived: number;
@@ -29,15 +29,15 @@ export interface Queue {
   readonly waiting: readonly Queued[];
 }
 
-/** By node, the closed call that it is in. */
-type Calls = ReadonlyMap<string, Group>;
+/** By node, the closed group that it is in. */
+type Closed = ReadonlyMap<string, Group>;
 
-/** After what has landed at `position`; the node at work and what is in its call are in neither list. */
+/** After what has landed at `position`; the node at work and what is in its group are in neither list. */
 export function queueAt(
   trace: TraceState,
   pass: PassState,
   position: Position,
-  calls: Calls = new Map(),
+  closed: Closed = new Map(),
 ): Queue {
   const executed = executions(trace, pass);
   const nodes = nodesById(pass.started.graph);
@@ -51,16 +51,16 @@ export function queueAt(
         const arrived = all.filter((landing) => landing.number <= landed).length;
         return node === undefined || number === undefined || number <= walked || arrived === 0
           ? []
-          : [{ node, title: titleIn(calls, node), arrived, expected: all.length }];
+          : [{ node, title: titleIn(closed, node), arrived, expected: all.length }];
       })
       .sort((a, b) => numberOf(a) - numberOf(b));
   const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;
-  const [now, rival] = byCard(after(position.step - 1, position.step - 1).filter(isReady), calls);
+  const [now, rival] = byCard(after(position.step - 1, position.step - 1).filter(isReady), closed);
   const because = rival === undefined ? "only" : now?.[0].node.kind === "accumulate_grad" ? "leaf" : "last";
   const working = now !== undefined && numberOf(now[0]) === position.step ? now[0] : null;
   const pending = after(landedAt(position), position.step);
   const inTurn = [...pending.filter(isReady), ...pending.filter((each) => !isReady(each))];
-  const others = byCard(working === null ? inTurn : [working, ...inTurn], calls)
+  const others = byCard(working === null ? inTurn : [working, ...inTurn], closed)
     .map(([first]) => first)
     .filter((each) => each !== working);
   return {
@@ -70,33 +70,36 @@ export function queueAt(
   };
 }
 
-function titleIn(calls: Calls, node: Node): string {
-  return calls.get(node.id)?.label ?? nodeTitle(node);
+function titleIn(closed: Closed, node: Node): string {
+  return closed.get(node.id)?.label ?? nodeTitle(node);
 }
 
 /** What belongs to one card, together; in the order of the first of each. */
-function byCard<T extends { readonly node: Node }>(all: readonly T[], calls: Calls): readonly [T, ...T[]][] {
+function byCard<T extends { readonly node: Node }>(
+  all: readonly T[],
+  closed: Closed,
+): readonly [T, ...T[]][] {
   const cards = new Map<string, [T, ...T[]]>();
   for (const each of all) {
-    const card = calls.get(each.node.id)?.id ?? each.node.id;
+    const card = closed.get(each.node.id)?.id ?? each.node.id;
     cards.set(card, [...(cards.get(card) ?? []), each] as [T, ...T[]]);
   }
   return [...cards.values()];
 }
 
-/** A step of a pass to come, or the first one of a closed call. */
+/** A step of a pass to come, or the first one of a closed group. */
 export interface Coming {
   readonly number: number;
   readonly node: Node;
   readonly title: string;
-  /** Of the call; 1 where it is none. */
+  /** Of the group; 1 where it is none. */
   readonly nodeCount: number;
   /** So many gradients. */
   readonly waitsFor: number;
 }
 
-/** All steps of a pass, in the order in which the engine runs them; those of a closed call as one. */
-export function comingIn(trace: TraceState, pass: PassState, calls: Calls = new Map()): readonly Coming[] {
+/** All steps of a pass, in the order in which the engine runs them; those of a closed group as one. */
+export function comingIn(trace: TraceState, pass: PassState, closed: Closed = new Map()): readonly Coming[] {
   const landings = landingsOf(trace, pass);
   const nodes = nodesById(pass.started.graph);
   const all = [...executions(trace, pass).values()]
@@ -105,10 +108,10 @@ export function comingIn(trace: TraceState, pass: PassState, calls: Calls = new 
       const node = nodes.get(step.node);
       return node === undefined ? [] : [{ number, node }];
     });
-  return byCard(all, calls).map(({ 0: { number, node }, length }) => ({
+  return byCard(all, closed).map(({ 0: { number, node }, length }) => ({
     number,
     node,
-    title: titleIn(calls, node),
+    title: titleIn(closed, node),
     nodeCount: length,
     waitsFor: landings.get(node.id)?.length ?? 0,
   }));

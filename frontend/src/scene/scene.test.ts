@@ -5,7 +5,7 @@ import { boxesOverlap, pointAt } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import type { Layout } from "../layout/place";
 import { drawingOf } from "../layout/sizes";
-import { closedCalls, resultOf } from "../model/calls";
+import { closedGroups, resultOf } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import { knownInMotion } from "../model/mask";
 import { toNumber } from "../model/numbers";
@@ -88,38 +88,44 @@ function idle(trace: TraceState): readonly string[] {
   });
 }
 
-const WITH_CALLS = TRACES.filter((name) =>
-  sampleTrace(name).passes.some(({ started: { graph } }) =>
-    graph.groups.some((group) => resultOf(group, graph) !== null),
-  ),
+const WITH_GROUPS = TRACES.filter((name) =>
+  sampleTrace(name).passes.some(({ started: { graph } }) => graph.groups.length > 0),
 );
 
-it.each(WITH_CALLS)(
-  "names in the queue and in the order of %s the cards of the picture, each once",
-  (name) => {
+it.each(WITH_GROUPS.flatMap((name) => [[name, "calls"] as const, [name, "groups"] as const]))(
+  "names in the queue and in the order of %s what is drawn with closed %s, each once",
+  (name, kind) => {
     const trace = sampleTrace(name);
     for (const position of walkFrom(trace, START)) {
       const pass = passAt(trace, position);
       if (pass === null) continue;
       const { graph } = pass.started;
       const open = new Set(
-        graph.groups.filter((group) => resultOf(group, graph) === null).map(({ id }) => id),
+        graph.groups
+          .filter((group) => kind === "calls" && resultOf(group, graph) === null)
+          .map(({ id }) => id),
       );
       const layout = layOut(drawingOf(graph, open));
       const still = drawStill(trace, position);
+      const closed = closedGroups(graph, (group) => open.has(group));
+      const ran = pass.steps.map(({ node }) => node);
+      const standing = new Set(ran.map((id) => closed.get(id)?.id ?? id));
       const titles = [
-        ...graph.nodes.filter(({ id }) => layout.nodes.has(id)).map((node) => still.cardOf(node).title),
-        ...drawGroups(still, layout).flatMap(({ card }) => card?.title ?? []),
+        ...graph.nodes
+          .filter(({ id }) => layout.nodes.has(id) && standing.has(id))
+          .map((node) => still.cardOf(node).title),
+        ...drawGroups(still, layout).flatMap((group) =>
+          group.open || !standing.has(group.id) ? [] : group.label,
+        ),
       ].sort();
-      const calls = closedCalls(graph, (group) => open.has(group));
-      const { now, ready, waiting } = queueAt(trace, pass, position, calls);
+      const { now, ready, waiting } = queueAt(trace, pass, position, closed);
       const left = [...titles];
       for (const { title } of [...(now === null ? [] : [now]), ...ready, ...waiting]) {
         expect(left, formatPosition(position)).toContain(title);
         left.splice(left.indexOf(title), 1);
       }
       if (position.step > 0) continue;
-      const coming = comingIn(trace, pass, calls);
+      const coming = comingIn(trace, pass, closed);
       expect(coming.map(({ title }) => title).sort()).toEqual(titles);
       expect(coming.reduce((sum, { nodeCount }) => sum + nodeCount, 0)).toBe(
         pass.steps.filter(({ node }) => graph.nodes.some(({ id }) => id === node)).length,

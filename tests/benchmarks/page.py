@@ -5,7 +5,7 @@ the frame after the new product is in the document.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,8 @@ SLIDERS = {"10 nodes": "5.3", "50 nodes": "2.3"}
 VIEWPORT: Any = {"width": 1280, "height": 800}
 VISITS = 7
 MOVES = 30
+STOPS, STOP_MS = 40, 200
+CATEGORIES = "toplevel,devtools.timeline,__metadata"
 SLOW_BYTES, SLOW_LATENCY = 50_000, 300
 PICTURE = "[aria-label='Autograd graph'] :is(article, section)"
 NUMBERS = "[aria-label='Vector-Jacobian product'] td"
@@ -101,6 +103,54 @@ def measure_slider(page: Page, server: str, name: str, found: Found) -> None:
         add(found, f"slider to new numbers, {name}", page.evaluate(MOVE_SLIDER, [str(1.1 + 0.05 * move), NUMBERS]))
 
 
+def thread_seconds(page: Page, act: Callable[[], None]) -> tuple[list[float], list[float]]:
+    """What the page's own thread computed meanwhile, in milliseconds: its tasks, the longest first, and its frames."""
+    session, events, ended = page.context.browser.new_browser_cdp_session(), [], []
+    session.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
+    session.on("Tracing.tracingComplete", lambda _: ended.append(True))
+    session.send("Tracing.start", {"categories": CATEGORIES, "transferMode": "ReportEvents"})
+    act()
+    session.send("Tracing.end")
+    while not ended:
+        page.wait_for_timeout(50)
+    threads = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+
+    def spent(name: str) -> list[float]:
+        mine = [event for event in events if event["name"].endswith(name) and (event["pid"], event["tid"]) in threads]
+        return sorted((event.get("tdur", 0) / 1e3 for event in mine), reverse=True)
+
+    return spent("RunTask"), spent("FireAnimationFrame")
+
+
+def measure_walk(page: Page, server: str, name: str, found: Found) -> None:
+    """Processor time of the longest task of a stop, and of a frame, of a program that is walked by keys and played."""
+    player = waiting(page, server, PROGRAMS[name].strip(), "0")
+    player.button("Run").click()
+    player.wait_for_end_of_run()
+    page.locator(PICTURE).first.wait_for(state="attached")
+
+    def step() -> None:
+        for _ in range(STOPS):
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(STOP_MS)
+
+    def play() -> None:
+        player.button("Play").click()
+        page.wait_for_timeout(STOPS * STOP_MS)
+
+    page.keyboard.press("Escape")
+    tasks, _ = thread_seconds(page, step)
+    _, frames = thread_seconds(page, play)
+    for task in tasks[:STOPS]:
+        add(found, f"a stop, {name} (processor)", task)
+    for frame in frames:
+        add(found, f"a frame while playing, {name} (processor)", frame)
+
+
 def measure_slow_line(page: Page, server: str, found: Found) -> None:
     """A first visit by a link over a slow line, to the transformer's first picture."""
     slow_down(page, SLOW_BYTES, SLOW_LATENCY)
@@ -116,6 +166,8 @@ def main() -> None:
         for name in SLIDERS:
             with visit(browser) as page:
                 measure_slider(page, server.url, name, found)
+        with visit(browser) as page:
+            measure_walk(page, server.url, "490 nodes", found)
         for _ in range(VISITS):
             for name in PROGRAMS:
                 with visit(browser) as page:

@@ -41,7 +41,7 @@ def why(refusal: Any) -> str:
 
 def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: SharedServer) -> None:
     client = tight_server.client
-    (zygote,) = [pid for pid in children_of(tight_server.pid) if b"zygote" in command_of(pid)]
+    (zygote,) = [pid for pid in children_of(tight_server.pid) if "zygote" in command_of(pid)]
 
     def running() -> int:
         return int(client.get("/readyz").json()["running"])

@@ -154,7 +154,7 @@ def test_a_killed_server_leaves_its_traces_and_no_process(start_server: Callable
     # Of those as well that read finished traces.
     first.client.get(f"{receipt['links']['self']}/export/svg").raise_for_status()
     family = first.family()
-    assert any(b"spawn_main" in command_of(pid) for pid in family)
+    assert any("spawn_main" in command_of(pid) for pid in family)
     first.stop(signal.SIGKILL)
     wait_until(lambda: not any(map(is_alive, family)))
     second = start_server()

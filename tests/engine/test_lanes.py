@@ -34,9 +34,7 @@ WALL_SECONDS = 60
 
 def makers() -> list[int]:
     """Processes below this one that make files now."""
-    return [
-        pid for pid in descendants_of(os.getpid()) if is_alive(pid) and b"gradwalk.exports.maker" in command_of(pid)
-    ]
+    return [pid for pid in descendants_of(os.getpid()) if is_alive(pid) and "gradwalk.exports.maker" in command_of(pid)]
 
 
 class Setup:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil
+
 T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
@@ -43,45 +45,32 @@ def end(process: subprocess.Popen[Any], seconds: float = 30.0) -> None:
         process.wait()
 
 
-def parents() -> Iterator[tuple[int, int]]:
-    """Every process of the machine and its parent."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                yield int(entry.name), int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue  # it ended while we read
-
-
-def children_of(pid: int) -> set[int]:
-    """Processes whose parent is `pid`."""
-    return {child for child, parent in parents() if parent == pid}
+def children_of(pid: int, *, recursive: bool = False) -> set[int]:
+    """Processes whose parent is `pid`; their children and so on as well where that is asked for."""
+    try:
+        return {child.pid for child in psutil.Process(pid).children(recursive)}
+    except psutil.NoSuchProcess:
+        return set()
 
 
 def descendants_of(pid: int) -> set[int]:
     """Its children, their children, and so on."""
-    pairs = list(parents())
-    found: set[int] = set()
-    newest = {pid}
-    while newest:
-        newest = {child for child, parent in pairs if parent in newest} - found
-        found |= newest
-    return found
+    return children_of(pid, recursive=True)
 
 
-def command_of(pid: int) -> bytes:
+def command_of(pid: int) -> str:
     """Its command line; empty once it has ended."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ""
 
 
 def is_alive(pid: int) -> bool:
     """Whether a process exists and is no zombie."""
     try:
-        return (Path(f"/proc/{pid}") / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 

@@ -18,7 +18,7 @@ MEMORY_BYTES_MAX = 600 << 20
 def test_beside_a_flood_of_everything_honest_readers_lose_nothing(start_server: Callable[..., Server]) -> None:
     server = start_server(memory_bytes_max=MEMORY_BYTES_MAX, client_connections_max=1_000)
     target = prepare(server)
-    counts = {recipe.__name__: max(1, round(count * SHARE)) for recipe, count in RECIPES.items()}
+    counts = {name: max(1, round(count * SHARE)) for name, (count, _) in RECIPES.items()}
     # A loop of its own: the browser of other tests leaves one in this thread.
     with ThreadPoolExecutor(1) as thread:
         seen = thread.submit(attack, target, counts, SECONDS).result()

@@ -11,12 +11,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
-from tests.benchmarks.hall import ask_for, private_bytes
+from tests.benchmarks.hall import ask_for, get, post, private_bytes, send
 from tests.benchmarks.programs import BACKWARD, SMALL, percentile, transformer
 from tests.world.server import Server, running_server
 
@@ -29,7 +28,7 @@ PROBE_SECONDS = 0.02
 WEIGH_SECONDS = 1.0
 BIG = transformer(20) + BACKWARD
 LOOP = "n = {number}\nwhile True: pass\n"
-STREAMS, HALVES, SLOW = 3_000, 1_000, 60
+DEEP = b'{"source": "", "options": {"inputs": {"x": ' + b"[" * 60_000 + b"]" * 60_000 + b"}}}"
 
 
 @dataclass
@@ -46,170 +45,94 @@ class Target:
     """A program that somebody shared."""
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    @asynccontextmanager
-    async def connection(
-        self, address: str = HOSTILE
-    ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        """One of that address."""
-        where = urlsplit(self.url)
-        reader, writer = await asyncio.open_connection(where.hostname, where.port, local_addr=(address, 0))
-        try:
-            yield reader, writer
-        finally:
-            writer.close()
+    def new(self, text: str) -> str:
+        """The text with a number in it that no other has."""
+        return text.format(number=next(self.numbers))
 
     async def ask(self, request: bytes, address: str = HOSTILE) -> bytes:
         """The whole answer; empty where the server hung up."""
         with suppress(OSError):
-            async with self.connection(address) as (reader, writer):
-                writer.write(request)
+            reader, writer = await send(self.url, request, address)
+            try:
                 return await reader.read()
+            finally:
+                writer.close()
         return b""
 
-
-def get(path: str, *headers: str) -> bytes:
-    """A GET as it goes over the wire."""
-    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]).encode()
-
-
-def post(path: str, body: bytes, method: str = "POST") -> bytes:
-    """A body as JSON."""
-    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
-    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-
-
-def dumps(body: object) -> bytes:
-    """As JSON."""
-    return json.dumps(body).encode()
+    async def hold(self, request: bytes, *, reads: bool = False) -> None:
+        """A connection that stays open until it is taken away."""
+        with suppress(OSError):
+            reader, writer = await send(self.url, request, HOSTILE)
+            try:
+                if reads:
+                    await reader.read()
+                await asyncio.Event().wait()
+            finally:
+                writer.close()
 
 
-async def large_bodies(target: Target) -> None:
-    """As many numbers as a request may have, none of them seen before."""
-    numbers = [[random.random() for _ in range(10)] for _ in range(550)]
-    body = {"source": SMALL.format(seed=next(target.numbers)), "options": {"inputs": {"x": numbers}}}
-    await target.ask(post("/api/traces", dumps(body)))
-
-
-async def deep_json(target: Target) -> None:
-    """Lists in lists."""
-    await target.ask(
-        post("/api/traces", b'{"source": "", "options": {"inputs": {"x": ' + b"[" * 60_000 + b"]" * 60_000 + b"}}}")
-    )
-
-
-async def too_long_bodies(target: Target) -> None:
-    """What is refused."""
-    await target.ask(post("/api/traces", dumps({"source": "#" * 1_900_000})))
-
-
-async def links(target: Target) -> None:
-    """Shared programs, to crowd out those of others."""
-    filler = "#" * 60_000
-    await target.ask(post("/api/snippets", dumps({"source": f"n = {next(target.numbers)}\n{filler}"})))
-
-
-async def rooms(target: Target) -> None:
-    """Rooms, to take them all."""
-    await target.ask(post("/api/rooms", b"{}"))
-
-
-async def votes(target: Target) -> None:
-    """Answers in the name of nobody."""
-    answer = {"participant": f"{next(target.numbers):016x}", "answer": "WRONG"}
-    await target.ask(post("/api/rooms/BCDFGH/answers/q1", dumps(answer), "PUT"))
-
-
-async def codes(target: Target) -> None:
-    """Guesses at rooms of others."""
-    code = "".join(random.choices("BCDFGHJKLMNPQRSTVWX", k=6))
-    await target.ask(get(f"/api/rooms/{code}"))
-
-
-async def bakes(target: Target) -> None:
-    """Frames with everything worked out, of programs that nobody has shown yet."""
-    body = {"source": SMALL.format(seed=next(target.numbers))}
-    answer = await target.ask(post("/api/snippets", dumps(body)))
+async def bake(target: Target) -> None:
+    """Has a frame with everything worked out made of a program that nobody has shown yet."""
+    answer = await target.ask(post("/api/snippets", {"source": target.new(SMALL)}))
     with suppress(ValueError, KeyError):
         shared = json.loads(answer.partition(b"\r\n\r\n")[2])
         await target.ask(get(f"/embed/{shared['id']}"))
 
 
-async def pictures(target: Target) -> None:
-    """Drawings of the big one."""
-    step = next(target.numbers) % 400
-    await target.ask(get(f"/api/traces/{target.big}/export/png?step={step}"))
+def large_body(target: Target) -> bytes:
+    """As many numbers as a request may have, none of them seen before."""
+    numbers = [[random.random() for _ in range(10)] for _ in range(550)]
+    return post("/api/traces", {"source": target.new(SMALL), "options": {"inputs": {"x": numbers}}})
 
 
-async def loops(target: Target) -> None:
-    """Programs that never end."""
-    await target.ask(ask_for(LOOP.format(number=next(target.numbers))))
+def vote(target: Target) -> bytes:
+    """An answer in the name of nobody."""
+    answer = {"participant": target.new("{number:016x}"), "answer": "WRONG"}
+    return post("/api/rooms/BCDFGH/answers/q1", answer, method="PUT")
 
 
-async def plain_reads(target: Target) -> None:
-    """The big one without compression."""
-    await target.ask(get(f"/api/traces/{target.big}"))
+def link(target: Target) -> bytes:
+    """A shared program, to crowd out those of others."""
+    return post("/api/snippets", {"source": target.new("n = {number}\n") + "#" * 60_000})
 
 
-async def plain_events(target: Target) -> None:
-    """The same as a stream."""
-    await target.ask(get(f"/api/traces/{target.big}/events"))
+def room_of_others(_: Target) -> bytes:
+    """A guess at its code."""
+    return get(f"/api/rooms/{''.join(random.choices('BCDFGHJKLMNPQRSTVWX', k=6))}")
 
 
-async def inputs(target: Target) -> None:
-    """A kept program with other inputs, as any page may ask."""
-    await target.ask(get(f"/embed/{target.link}/trace.json?i=%7B%22k%22:{next(target.numbers)}%7D"))
-
-
-async def hold(target: Target, request: bytes, *, reads: bool) -> None:
-    """A connection that stays open until it is taken away."""
-    with suppress(OSError):
-        async with target.connection() as (reader, writer):
-            writer.write(request)
-            if reads:
-                await reader.read()
-            await asyncio.Event().wait()
-
-
-async def slow_readers(target: Target) -> None:
-    """The big one, asked for and not read."""
-    await hold(target, get(f"/api/traces/{target.big}"), reads=False)
-
-
-async def slow_followers(target: Target) -> None:
-    """Its events, not read."""
-    await hold(target, get(f"/api/traces/{target.big}/events"), reads=False)
-
-
-async def half_requests(target: Target) -> None:
-    """A head that does not end."""
-    await hold(target, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", reads=False)
-
-
-async def streams(target: Target) -> None:
-    """Followers of one run that never ends."""
-    await hold(target, ask_for(LOOP.format(number=0)), reads=True)
-
-
-RECIPES: dict[Callable[[Target], Coroutine[None, None, None]], int] = {
-    large_bodies: 8,
-    too_long_bodies: 8,
-    deep_json: 8,
-    links: 8,
-    rooms: 16,
-    votes: 16,
-    codes: 16,
-    bakes: 6,
-    pictures: 6,
-    loops: 32,
-    inputs: 8,
-    plain_reads: 12,
-    plain_events: 12,
-    slow_readers: SLOW,
-    slow_followers: SLOW,
-    half_requests: HALVES,
-    streams: STREAMS,
+Recipe = Callable[[Target], Coroutine[None, None, object]]
+RECIPES: dict[str, tuple[int, Recipe]] = {
+    "large_bodies": (8, lambda target: target.ask(large_body(target))),
+    "too_long_bodies": (8, lambda target: target.ask(post("/api/traces", {"source": "#" * 1_900_000}))),
+    "deep_json": (8, lambda target: target.ask(post("/api/traces", DEEP))),
+    "links": (8, lambda target: target.ask(link(target))),
+    "rooms": (16, lambda target: target.ask(post("/api/rooms", {}))),
+    "votes": (16, lambda target: target.ask(vote(target))),
+    "codes": (16, lambda target: target.ask(room_of_others(target))),
+    "bakes": (6, bake),
+    "pictures": (
+        6,
+        lambda target: target.ask(get(f"/api/traces/{target.big}/export/png?step={next(target.numbers) % 400}")),
+    ),
+    "loops": (32, lambda target: target.ask(ask_for(target.new(LOOP)))),
+    # A kept program with other inputs, as any page may ask.
+    "inputs": (
+        8,
+        lambda target: target.ask(get(target.new(f"/embed/{target.link}/trace.json?i=%7B%22k%22:{{number}}%7D"))),
+    ),
+    # Without compression.
+    "plain_reads": (12, lambda target: target.ask(get(f"/api/traces/{target.big}"))),
+    "plain_events": (12, lambda target: target.ask(get(f"/api/traces/{target.big}/events"))),
+    # Asked for and not read.
+    "slow_readers": (60, lambda target: target.hold(get(f"/api/traces/{target.big}"))),
+    "slow_followers": (60, lambda target: target.hold(get(f"/api/traces/{target.big}/events"))),
+    # A head that does not end.
+    "half_requests": (1_000, lambda target: target.hold(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")),
+    # Followers of one run that never ends.
+    "streams": (3_000, lambda target: target.hold(ask_for(LOOP.format(number=0)), reads=True)),
 }
-"""How many of each go on at once."""
+"""How many of each go on at once, and what one of them does."""
 TOGETHER_SHARE = 0.5
 """Of each, where all are under way."""
 
@@ -225,7 +148,7 @@ class Seen:
     memory: int = 0
 
 
-async def again_and_again(recipe: Callable[[Target], Coroutine[None, None, None]], target: Target) -> None:
+async def again_and_again(recipe: Recipe, target: Target) -> None:
     """One hostile client."""
     while True:
         await recipe(target)
@@ -262,7 +185,7 @@ async def read_honestly(target: Target, seen: Seen, number: int) -> None:
             seen.reads.append(time.perf_counter() - began)
             is_right = b" 200 " in answer[:20]
         else:
-            answer = await target.ask(ask_for(SMALL.format(seed=next(target.numbers))), address)
+            answer = await target.ask(ask_for(target.new(SMALL)), address)
             seen.runs.append(time.perf_counter() - began)
             is_right = b'"type":"finished"' in answer
         if not is_right:
@@ -284,7 +207,7 @@ async def until(work: list[Coroutine[None, None, None]], seconds: float) -> None
 def be_hostile(target: Target, counts: dict[str, int], seconds: float) -> None:
     """What the hostile process does."""
     target.numbers = itertools.count(1_000_000)
-    recipes = [recipe for recipe in RECIPES for _ in range(counts.get(recipe.__name__, 0))]
+    recipes = [recipe for name, (_, recipe) in RECIPES.items() for _ in range(counts.get(name, 0))]
     asyncio.run(until([again_and_again(recipe, target) for recipe in recipes], seconds))
 
 
@@ -308,7 +231,7 @@ def prepare(server: Server) -> Target:
         answer = server.client.post("/api/traces", json={"source": source}, headers={"Accept": "text/event-stream"})
         return str(json.loads(answer.text.rpartition("data: ")[2])["id"])
 
-    small, big = keep(SMALL.format(seed=0)), keep(BIG)
+    small, big = keep(SMALL.format(number=0)), keep(BIG)
     shared = server.client.post(
         "/api/snippets",
         json={"source": "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"},
@@ -320,7 +243,7 @@ def main(*names: str) -> None:
     """Prints the table, or the rows of these names."""
     columns = f"{'/healthz p50':>14}{'p99':>8}{'slowest':>9}{'reads p95':>11}{'runs p95':>10}{'lost':>6}{'MiB':>7}"
     print(f"{'':<20}{columns}  load {os.getloadavg()[0]:.1f}")
-    counts = {recipe.__name__: count for recipe, count in RECIPES.items()}
+    counts = {name: count for name, (count, _) in RECIPES.items()}
     together = {name: max(1, round(count * TOGETHER_SHARE)) for name, count in counts.items()}
     rounds = {"nobody": {}, **{name: {name: count} for name, count in counts.items()}, "all together": together}
     for name, recipes in rounds.items():

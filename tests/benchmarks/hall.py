@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 
 from tests.benchmarks.programs import SMALL, percentile
 from tests.world.processes import descendants_of
@@ -24,6 +24,7 @@ from tests.world.server import running_server
 
 REVISION = re.compile(rb'"revision":(\d+)')
 FIRST_REVISION = 1
+GZIP = "Accept-Encoding: gzip"
 CROWD, CLASS = 3_000, 300
 ROUNDS = 3
 MOVES = 30
@@ -42,35 +43,27 @@ class Served:
 
     def cpu_seconds(self) -> float:
         """Of the serving process alone."""
-        return sum(read_times(self.pid)[:2])
+        return sum(psutil.Process(self.pid).cpu_times()[:2])
 
     def children_seconds(self) -> float:
         """Of all processes under it, those that have ended included."""
-        return sum(sum(read_times(pid)) for pid in descendants_of(self.pid))
-
-
-def read_times(pid: int) -> list[float]:
-    """User, system, and those of children that were waited for."""
-    try:
-        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return [0.0] * 4
-    return [int(part) / os.sysconf("SC_CLK_TCK") for part in parts[11:15]]
+        return sum(sum(child.cpu_times()[:4]) for child in psutil.Process(self.pid).children(recursive=True))
 
 
 def private_bytes(pid: int) -> int:
     """Memory that is this process's alone."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
+        return int(psutil.Process(pid).memory_full_info().uss)
+    except psutil.NoSuchProcess:
         return 0
-    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private"))
 
 
-async def send(url: str, request: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection of its own, until the server hangs up or nothing holds its writer any more."""
+async def send(
+    url: str, request: bytes, address: str = "127.0.0.1"
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection of its own from that address, until the server hangs up or nothing holds its writer any more."""
     where = urlsplit(url)
-    reader, writer = await asyncio.open_connection(where.hostname, where.port)
+    reader, writer = await asyncio.open_connection(where.hostname, where.port, local_addr=(address, 0))
     writer.write(request)
     return reader, writer
 
@@ -89,16 +82,21 @@ async def ask_at_once(url: str, requests: list[bytes]) -> list[bytes]:
     return await asyncio.gather(*map(ask, requests))
 
 
-def get(path: str) -> bytes:
+def get(path: str, *headers: str) -> bytes:
     """A GET as it goes over the wire."""
-    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n".encode()
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]).encode()
+
+
+def post(path: str, body: object, *headers: str, method: str = "POST") -> bytes:
+    """A request with a body, which is JSON already where it is bytes."""
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    more = ("Content-Type: application/json", f"Content-Length: {len(sent)}", *headers)
+    return get(path, *more).replace(b"GET", method.encode(), 1) + sent
 
 
 def ask_for(source: str) -> bytes:
     """A POST whose answer is the stream."""
-    body = json.dumps({"source": source}).encode()
-    head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nAccept: text/event-stream\r\n"
-    return f"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{head}\r\n".encode() + body
+    return post("/api/traces", {"source": source}, "Accept: text/event-stream")
 
 
 def is_whole(answer: bytes) -> bool:
@@ -134,10 +132,10 @@ def measure(served: Served, requests: list[bytes]) -> tuple[list[bytes], float, 
 
 def measure_gets(served: Served) -> None:
     """One finished trace, asked for by everybody."""
-    (told,), _, _ = measure(served, [ask_for(SMALL.format(seed=1))])
+    (told,), _, _ = measure(served, [ask_for(SMALL.format(number=1))])
     assert is_whole(told), told[-300:]
     trace = told.partition(b'"id":"')[2][:40].decode()
-    request = get(f"/api/traces/{trace}")
+    request = get(f"/api/traces/{trace}", GZIP)
     (kept,), _, _ = measure(served, [request])
     body = kept.partition(b"\r\n\r\n")[2]
     answers, wall, cpu = min((measure(served, [request] * CROWD) for _ in range(ROUNDS)), key=lambda row: row[2])
@@ -148,7 +146,7 @@ def measure_gets(served: Served) -> None:
 def measure_first_requests(served: Served, name: str, seeds: list[int]) -> None:
     """New programs of everybody, the same or different ones."""
     before, children = count_runs(served), served.children_seconds()
-    answers, wall, cpu = measure(served, [ask_for(SMALL.format(seed=seed)) for seed in seeds])
+    answers, wall, cpu = measure(served, [ask_for(SMALL.format(number=seed)) for seed in seeds])
     runs = count_runs(served) - before
     each = (served.children_seconds() - children) / runs * 1e3
     whole = sum(map(is_whole, answers))
@@ -184,7 +182,7 @@ async def measure_room(served: Served, count: int) -> None:
         before = private_bytes(served.pid)
         for _ in range(count):
             seat = (await client.post(f"{room}/participants", json={})).json()
-            connection = await send(served.url, get(f"{room}/events?participant={seat['participant']}"))
+            connection = await send(served.url, get(f"{room}/events?participant={seat['participant']}", GZIP))
             followers.append(asyncio.create_task(hear(*connection)))
         await until_all_heard(FIRST_REVISION)
         memory = (private_bytes(served.pid) - before) / count / 1024

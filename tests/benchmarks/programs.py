@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 SMALL = """
 import torch
-torch.manual_seed({seed})
+torch.manual_seed({number})
 W1 = torch.randn(3, 4, requires_grad=True)
 b1 = torch.zeros(4, requires_grad=True)
 W2 = torch.randn(4, 2, requires_grad=True)

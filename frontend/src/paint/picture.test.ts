@@ -120,6 +120,20 @@ describe.each(SAMPLES)("%s", (name) => {
     }
   });
 
+  it("moves nothing that the dock shows at several stops of a step", () => {
+    const once = (dock: readonly Written[]) =>
+      dock.filter(({ text }) => dock.filter((other) => other.text === text).length === 1);
+    const seen = new Map<string, Box>();
+    for (const { position, size, dock } of pictures) {
+      const { direction, step, phase } = position;
+      for (const { text, box } of once(dock)) {
+        const key = [direction, step, size.width, text].join();
+        expect(seen.get(key) ?? box, `${phase}: ${text}`).toEqual(box);
+        seen.set(key, box);
+      }
+    }
+  });
+
   it("gives the graph the room that it has on the page of a lecture hall", () => {
     for (const { draw, size, layout } of pictures) {
       const { side, share } = dockOf(size, TYPE_SCALE, sizeToRead(layout));

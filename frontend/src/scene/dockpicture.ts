@@ -3,8 +3,8 @@ import type { Box, Point, Size } from "../layout/geometry";
 import { isTensor } from "../model/gradients";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
-import { type Line, shapesOf } from "./blocks";
-import type { AccumulateCallout, CalloutScene, OperandEquation, VjpCallout } from "./equation";
+import { type Block, type Line, shapesOf } from "./blocks";
+import type { AccumulateCallout, CalloutScene, OperandEquation, Shown, VjpCallout } from "./equation";
 import { firstOperand } from "./equation";
 import { returnedFor } from "./form";
 import { cut, widthOf, wrapped } from "./letters";
@@ -30,6 +30,8 @@ export interface DockView {
   readonly callout: CalloutScene | null;
   /** What is said of the stop. */
   readonly said: string;
+  /** The same of every stop of its step: the longest has room at each of them. */
+  readonly saidInStep: readonly string[];
   /** What is said in its place while the motion into the stop lasts; null behind it. */
   readonly saidBefore: string | null;
   /** `Step 3 of 7, multiply`. */
@@ -66,10 +68,13 @@ export function drawDock(view: DockView, room: Box): readonly Shape[] {
       shapes.push(text({ x: room.x, y: y - letters.size * 0.25 }, line, letters, ink));
     }
   };
-  const sentence = largest(view.said, room, room.height * MOST_SENTENCE) ?? (SENTENCE.at(-1) as Letters);
-  const high = lettersHigh(view.said, sentence, room);
+  const most = room.height * MOST_SENTENCE;
+  const lettersOf = (each: string): Letters => largest(each, room, most) ?? (SENTENCE.at(-1) as Letters);
+  const high = Math.max(
+    ...[view.said, ...view.saidInStep].map((each) => lettersHigh(each, lettersOf(each), room)),
+  );
   const said = view.saidBefore ?? view.said;
-  const letters = view.saidBefore === null ? sentence : largest(said, room, high);
+  const letters = view.saidBefore === null ? lettersOf(said) : largest(said, room, high);
   if (letters !== undefined) put(wrapped(said, letters, room.width), letters, "ink");
   y = room.y + high + GAP;
   if (callout !== null) {
@@ -98,10 +103,13 @@ function lettersHigh(said: string, letters: Letters, room: Size): number {
 /** An equation of the dock. */
 interface Told {
   readonly equation: Equation;
+  /** With all that a later stop of the step shows: it has the room of that one from the first on. */
+  readonly whole: Equation;
   /** Where it has no room: `x: [2, 4]`. */
   readonly inShort: string;
-  /** Between it and the next: a sum written out. */
-  readonly below: readonly Shape[];
+  /** Between it and the next: a sum written out, now and once all is on show. */
+  readonly sum: Block | null;
+  readonly wholeSum: Block | null;
 }
 
 function drawBody(view: DockView, room: Box): readonly Shape[] {
@@ -120,16 +128,14 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
     return [...added.shapes, ...inRoom([equation], rest)];
   }
   const equation = told(writtenForward(callout, precision), callout.title);
-  const saved = callout.shown.landed
-    ? savedWorthShowing(callout.saved).map(
-        (each) => `${each.label}${each.value === null ? "" : ` = ${oneLine(each.value, precision).text}`}`,
-      )
-    : [];
+  const saved = savedWorthShowing(callout.saved).map(
+    (each) => `${each.label}${each.value === null ? "" : ` = ${oneLine(each.value, precision).text}`}`,
+  );
   const kept =
     saved.length === 0
       ? []
       : wrapped(label("export-saved", { what: saved.join(", ") }), RULE, room.width).slice(0, 3);
-  const lines = linesOf(kept, RULE, "forward", {
+  const lines = linesOf(callout.shown.landed ? kept : [], RULE, "forward", {
     x: room.x,
     y: room.y + room.height - kept.length * RULE.size * LINE,
   });
@@ -137,7 +143,7 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
 }
 
 function told(equation: Equation, inShort: string): Told {
-  return { equation, inShort, below: [] };
+  return { equation, whole: equation, inShort, sum: null, wholeSum: null };
 }
 
 function linesOf(lines: readonly string[], letters: Letters, ink: Ink, { x, y }: Point): readonly Shape[] {
@@ -175,12 +181,12 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
     if (written === "") return;
     y += letters.size * LINE;
     const line = cut(written, letters, room.width);
-    shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
+    if (callout.shown.rule) shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
   };
   const added = drawSummands(callout, callout.sum, label("player-v-sum"), view, { ...room, y });
   shapes.push(...added.shapes);
   y += added.height;
-  for (const operand of callout.shown.rule ? shown : []) put(ruleOf(callout, operand), RULE, "ink");
+  for (const operand of shown) put(ruleOf(callout, operand), RULE, "ink");
   const left = given.length - shown.length;
   const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
   const inShort = [
@@ -219,16 +225,27 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
     sizes: NUMBER_SIZES,
     tallest: room.height,
   });
-  const equation = writtenProduct(form, { ...whole, isOneLine, most, progress, pointed: null });
+  const inPlace = { ...whole, isOneLine, most, pointed: null };
+  const equation = writtenProduct(form, { ...inPlace, progress });
+  const last = writtenProduct(form, { ...inPlace, shown: ALL_SHOWN, progress: 1 });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
-  const sum = isTelling
-    ? equation.sum({ letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null })
-    : null;
-  return { equation, inShort, below: sum?.shapes ?? [] };
+  const [sum = null, wholeSum = null] = isTelling ? [equation, last].map((each) => each.sum(IN_ONE_ROW)) : [];
+  return { equation, whole: last, inShort, sum, wholeSum };
 }
 
+const ALL_SHOWN: Shown = {
+  summing: false,
+  filling: false,
+  entering: false,
+  v: true,
+  rule: true,
+  product: true,
+  landed: true,
+};
+const IN_ONE_ROW = { letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null };
 const BELOW = SUM.size * 1.5;
 const BETWEEN = 16;
+const COLUMN_GAP = 48;
 
 /** The equations one below the other, in the largest numbers in which all have room; what has none is told in short. */
 function inRoom(equations: readonly Told[], room: Box, besides: readonly string[] = []): readonly Shape[] {
@@ -252,32 +269,65 @@ interface PlacedEquations extends Size {
   readonly shapes: readonly Shape[];
 }
 
+/** In as many columns as give the largest numbers. */
 function placeAll(all: readonly Told[], room: Size, isLast: boolean): PlacedEquations | null {
-  const below = all.reduce((total, each) => total + (each.below.length > 0 ? BELOW : 0), 0);
-  const equations = all.map(({ equation }) => equation);
-  const size = sizeIn(equations, NUMBER_SIZES, { ...room, height: room.height - below }, BETWEEN);
-  if (size === null && !isLast) return null;
-  const lines = equations.map((equation) => lineOf(equation, size ?? SMALLEST, room.width));
-  const placed = together(lines, all);
-  if (size !== null) return placed;
-  const k = Math.min(1, room.width / placed.width, room.height / placed.height);
+  let [best, columns] = [0, 1];
+  for (let count = 1; count <= all.length; count += 1) {
+    const width = widthOfColumn(room, count);
+    // A sum that is too long is cut at the edge of the picture, and not by a neighbour.
+    if (count > 1 && all.some(({ wholeSum }) => (wholeSum?.width ?? 0) > width)) break;
+    const size = Math.min(...inColumns(all, count).map((each) => sizeOf(each, { ...room, width })));
+    if (size > best) [best, columns] = [size, count];
+  }
+  if (best === 0 && !isLast) return null;
+  let [x, width, height] = [0, 0, 0];
+  const shapes = inColumns(all, columns).map((each): Shape => {
+    const placed = together(each, (equation) =>
+      lineOf(equation, best || SMALLEST, widthOfColumn(room, columns)),
+    );
+    const left = x;
+    width = left + placed.width;
+    height = Math.max(height, placed.height);
+    x += Math.max(placed.width, ...each.map(({ wholeSum }) => wholeSum?.width ?? 0)) + COLUMN_GAP;
+    return moved(placed.shapes, { x: left, y: 0 });
+  });
+  if (best > 0) return { shapes, width, height };
+  const k = Math.min(1, room.width / width, room.height / height);
   return {
-    shapes: [{ kind: "group", children: placed.shapes, at: { x: 0, y: 0, k } }],
-    width: placed.width * k,
-    height: placed.height * k,
+    shapes: [{ kind: "group", children: shapes, at: { x: 0, y: 0, k } }],
+    width: width * k,
+    height: height * k,
   };
 }
 
-function together(lines: readonly Line[], all: readonly Told[]): PlacedEquations {
-  let y = 0;
-  const shapes = lines.flatMap((line, at): Shape[] => {
-    const top = y;
-    const below = all[at]?.below ?? [];
-    y += line.height + (below.length > 0 ? BELOW : 0) + BETWEEN;
-    return [
-      moved(shapesOf(line), { x: 0, y: top }),
-      ...(below.length > 0 ? [moved(below, { x: 0, y: top + line.height })] : []),
-    ];
+function widthOfColumn({ width }: Size, count: number): number {
+  return (width - (count - 1) * COLUMN_GAP) / count;
+}
+
+function inColumns(all: readonly Told[], count: number): readonly (readonly Told[])[] {
+  const each = Math.ceil(all.length / count);
+  return Array.from({ length: Math.ceil(all.length / each) }, (_, at) =>
+    all.slice(at * each, (at + 1) * each),
+  );
+}
+
+/** In which these have room, one below the other; 0 where there is none. */
+function sizeOf(all: readonly Told[], room: Size): number {
+  const sums = all.flatMap(({ wholeSum }) => wholeSum ?? []);
+  const wholes = all.map(({ whole }) => whole);
+  const height = room.height - sums.length * BELOW;
+  return sizeIn(wholes, NUMBER_SIZES, { ...room, height }, BETWEEN) ?? 0;
+}
+
+function together(all: readonly Told[], lineFor: (equation: Equation) => Line): PlacedEquations {
+  let [y, width] = [0, 0];
+  const shapes = all.flatMap(({ equation, whole, sum, wholeSum }): Shape[] => {
+    const line = lineFor(whole);
+    const drawn = moved(shapesOf(lineFor(equation)), { x: 0, y });
+    const below = sum === null ? [] : [moved(sum.shapes, { x: 0, y: y + line.height })];
+    width = Math.max(width, line.width);
+    y += line.height + (wholeSum === null ? 0 : BELOW) + BETWEEN;
+    return [drawn, ...below];
   });
-  return { shapes, width: Math.max(0, ...lines.map(({ width }) => width)), height: y - BETWEEN };
+  return { shapes, width, height: y - BETWEEN };
 }

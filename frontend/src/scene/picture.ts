@@ -4,7 +4,7 @@ import type { Layout } from "../layout/place";
 import { readAsCalls } from "../model/calls";
 import { knownInMotion } from "../model/mask";
 import { DEFAULT_PRECISION } from "../model/numbers";
-import { type Position, previousPhase, stepCount } from "../model/position";
+import { type Position, previousPhase, stepCount, stopsOfStep } from "../model/position";
 import { walkAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
@@ -78,6 +78,9 @@ export function drawPicture(view: PictureView): readonly Shape[] {
       {
         callout,
         said: textOf(saidAt(read, position)),
+        saidInStep: stopsOfStep(trace, position.direction, position.step).map((phase) =>
+          textOf(saidAt(read, { ...position, phase })),
+        ),
         // As on the page: what a motion leads to is said when it is over.
         saidBefore:
           progress < 1 ? textOf(saidAt(readAsCalls(known, isOpen), previousPhase(trace, position))) : null,

@@ -53,8 +53,6 @@ CHANGES = {
     "autograd.backward": ("torch.autograd", "backward", "lambda outputs, *a, **k: old(outputs * 3, *a, **k)"),
     "__mul__": ("torch.Tensor", "__mul__", "lambda self, other: old(self, 3 * other)"),
     "exp": ("torch", "exp", "lambda tensor: old(tensor).sin()"),
-    "sum": ("torch.Tensor", "sum", "lambda self, *a, **k: self.mean()"),
-    "relu": ("torch", "relu", "torch.abs"),
     "Module.__call__": ("torch.nn.Module", "__call__", "lambda self, x: old(self, x) * 3"),
     "linear": ("torch.nn.functional", "linear", "lambda x, w, b: w @ x"),
     "__add__": ("torch.Tensor", "__add__", "lambda self, other: self - other"),
@@ -75,22 +73,6 @@ while not hasattr(frame.f_locals.get('self'), 'stream'):
     frame = frame.f_back
 frame.f_locals['self'].stream.send({'seq': 0, 'type': 'stdout', 'text': 'forged\\n'})
 """,
-    "objects of the collector": """
-import gc
-[stream] = [one for one in gc.get_objects() if type(one).__name__ == 'EventStream']
-stream.send({'seq': 0, 'type': 'stdout', 'text': 'forged\\n'})
-""",
-    "a method of the recorder": """
-import gc
-[stream] = [one for one in gc.get_objects() if type(one).__name__ == 'EventStream']
-kind, honest = type(stream), type(stream).send
-def send(self, event):
-    if event['type'] == 'step':
-        honest(self, {'seq': 0, 'type': 'stdout', 'text': 'forged\\n'})
-    honest(self, event)
-kind.send = send
-torch.ones(1, requires_grad=True).sum().backward()
-""",
     "the memory of a string": """
 import ctypes, sys
 text = sys.intern('stdout')
@@ -104,14 +86,6 @@ gc.collect()
 """,
     "the pipe": f"import os\nos.write(200, {b''.join(REST)!r})\nos._exit(0)\n",
     "another header": f"import os\nos.write(200, {HEADER!r})\nos._exit(0)\n",
-    "the recorder's own modules": """
-import gc
-for one in gc.get_objects():
-    if type(one) is dict and str(one.get('__name__')).startswith('gradwalk.'):
-        for name in ('norm_of', 'FORMAT', 'encode', 'canonical_request'):
-            one.pop(name, None)
-print('forged')
-""",
     "the alarm": """
 import gc
 [alarm] = [one for one in gc.get_objects() if type(one).__name__ == 'Alarm']

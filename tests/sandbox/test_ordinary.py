@@ -145,7 +145,6 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
 EXPLAINED = {
     "input": ("n = input('n? ')", "problem-no-input", {}),
     "a file": ("open('data.csv')", "problem-no-file", {"file": "data.csv"}),
-    "a folder": ("import os\nos.listdir('/')", "problem-no-file", {"file": "/"}),
     "saving": ("torch.save(x, 'x.pt')", "problem-no-files", {}),
     "a data set": (
         "from torchvision import datasets; datasets.CIFAR10('data', download=True)",
@@ -159,11 +158,7 @@ EXPLAINED = {
         "problem-no-network",
         {},
     ),
-    "a server": (
-        "import http.server as h\nh.HTTPServer(('', 8000), h.BaseHTTPRequestHandler)",
-        "problem-no-network",
-        {},
-    ),
+    "a server": ("import socket\nsocket.socket()", "problem-no-network", {}),
     "a group of processes": (
         "import os, torch.distributed as dist\nos.environ.update(MASTER_ADDR='localhost', MASTER_PORT='29500')\n"
         "dist.init_process_group('gloo', rank=0, world_size=1)",
@@ -173,12 +168,6 @@ EXPLAINED = {
     "a client": ("import requests", "problem-no-network", {}),
     "a temporary folder": ("import tempfile\ntempfile.mkdtemp()", "problem-no-files", {}),
     "a thread": ("import threading\nthreading.Thread(target=print).start()", "problem-no-processes", {}),
-    "a thread of asyncio": (
-        "import asyncio\nasync def main():\n    await asyncio.to_thread(print)\nasyncio.run(main())",
-        "problem-no-processes",
-        {},
-    ),
-    "a pool": ("from multiprocessing import Pool\nPool(2)", "problem-no-processes", {}),
     "a graph of CUDA": ("torch.cuda.CUDAGraph()", "problem-no-gpu", {}),
     "a process": ("import subprocess\nsubprocess.run(['ls'])", "problem-no-processes", {}),
     "an end with a word": ("import sys\nsys.exit('bad')", "problem-exited-with", {"code": "'bad'"}),

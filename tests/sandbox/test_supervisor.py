@@ -7,10 +7,9 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,34 +32,17 @@ from tests.world.sandbox import HASTY_SECONDS, REFERENCE, job_of, trace_in
 from tests.world.stream import assert_whole
 
 Start = Callable[..., Sandbox]
-Trace = Callable[..., list[Event]]
 CHANNEL = 200
 KILL_LATENCY_SECONDS = 1.5
 """Of processor, which a run that nobody ends goes on to take; a busy machine gives it no more than a quiet one."""
 
 
-@pytest.fixture
-def trace(sandboxes: Start) -> Trace:
-    """Traces a program as a server does."""
-    return lambda source, **options: trace_in(sandboxes(), source, **options)
-
-
-def surviving(sandbox: Sandbox) -> Iterator[Trace]:
-    """Traces a hostile program; afterwards the reference program must give the same bytes as before."""
+def survive(sandbox: Sandbox, source: str) -> list[Event]:
+    """The trace of a hostile program; before and after it the reference program must give the same bytes."""
     before = encode(trace_in(sandbox, REFERENCE))
-    yield lambda source: trace_in(sandbox, source)
+    events = trace_in(sandbox, source)
     assert encode(trace_in(sandbox, REFERENCE)) == before
-
-
-@pytest.fixture
-def survive(sandboxes: Start) -> Iterator[Trace]:
-    yield from surviving(sandboxes())
-
-
-@pytest.fixture
-def survive_in_time(sandboxes: Start) -> Iterator[Trace]:
-    """As `survive`, for a program that never ends."""
-    yield from surviving(sandboxes(is_hasty=True))
+    return events
 
 
 def problem_of(events: list[Event]) -> Any:
@@ -76,12 +58,7 @@ def problem_of(events: list[Event]) -> Any:
     ("source", "kind"),
     [
         pytest.param("import torch\ntorch.zeros(2_000_000_000)", "memory", id="8 GB tensor"),
-        pytest.param("hoard = []\nwhile True:\n    hoard.append(bytearray(1 << 20))", "memory", id="list bomb"),
-        pytest.param("text = 'a'\nwhile True:\n    text += text", "memory", id="string bomb"),
-        pytest.param("import os\nos._exit(0)", "protocol", id="leaves quietly"),
         pytest.param("import os\nos._exit(70)", "internal", id="leaves like our own fault"),
-        pytest.param("import os\nos.abort()", "crashed", id="aborts"),
-        pytest.param("import os\nos.kill(os.getpid(), 9)", "error", id="signals itself"),
         pytest.param("import os\nif os.fork() == 0:\n    os._exit(0)", "error", id="fork"),
         pytest.param("import threading\nthreading.Thread(target=int).start()", "error", id="thread"),
         pytest.param("import os\nos.execv('/bin/true', ['true'])", "forbidden", id="exec"),
@@ -91,33 +68,12 @@ def problem_of(events: list[Event]) -> Any:
         pytest.param("import os\nos.kill(os.getppid(), 0)", "error", id="signal the parent"),
         pytest.param("import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "error", id="raise a limit"),
         pytest.param("import mmap\nmmap.mmap(-1, 4096, prot=7)", "error", id="code written at run time"),
-        pytest.param("import os\nos.write(200, b'\\0\\0\\0\\2{}')", "protocol", id="forged frame"),
         pytest.param("import os\nos.write(200, b'\\xff\\xff\\xff\\xff')", "too_big", id="endless frame"),
-        pytest.param("import os\nos.write(200, b'\\0\\0\\0\\x10{')", "protocol", id="half a frame"),
         pytest.param("import os, time\nos.close(200)\ntime.sleep(60)", "protocol", id="closes the pipe"),
-        pytest.param("def f():\n    f()\nf()", "error", id="endless recursion"),
-        pytest.param(
-            "import torch, torch.nn as nn\nnn.LSTMCell(5, 3)(torch.ones(5), (torch.ones(3, 3), torch.ones(3, 3)))",
-            "crashed",
-            id="segmentation fault inside torch",
-        ),
     ],
 )
-def test_a_program_that_breaks_out_is_told_so_and_harms_nobody(survive: Trace, source: str, kind: str) -> None:
-    events = survive(source)
-    assert problem_of(events)["kind"] == kind
-
-
-@pytest.mark.parametrize("name", ["requires_grad", pytest.param("shape", marks=pytest.mark.sweep)])
-def test_a_property_that_loops_is_the_programs_own_timeout(sandboxes: Start, name: str) -> None:
-    source = (
-        f"class Odd(torch.Tensor):\n    @property\n    def {name}(self):\n        while True: pass\n"
-        "x = torch.ones(2, requires_grad=True).as_subclass(Odd)\n(x * 2).sum()\n"
-    )
-    hasty = sandboxes(is_hasty=True)
-    [problem] = [event for event in trace_in(hasty, source) if event["type"] == "problem"]
-    assert problem["kind"] == "timeout"
-    assert problem["span"]["line"] == 4
+def test_a_program_that_breaks_out_is_told_so_and_harms_nobody(sandboxes: Start, source: str, kind: str) -> None:
+    assert problem_of(survive(sandboxes(), source))["kind"] == kind
 
 
 def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
@@ -136,19 +92,18 @@ def test_an_endless_loop_is_stopped_at_its_line(sandboxes: Start) -> None:
     [
         pytest.param("import builtins\nbuiltins.sum(range(10**11))", id="loop in C"),
         pytest.param("while True:\n    try:\n        while True: pass\n    except BaseException: pass", id="swallows"),
-        pytest.param("import torch\na = torch.ones(9000, 9000)\na @ a @ a", id="one long call of torch"),
         pytest.param("import time\ntime.sleep(60)", id="sleeps"),
     ],
 )
-def test_what_no_alarm_can_stop_is_killed_at_the_limit(survive_in_time: Trace, sandboxes: Start, source: str) -> None:
+def test_what_no_alarm_can_stop_is_killed_at_the_limit(sandboxes: Start, source: str) -> None:
     hasty = sandboxes(is_hasty=True)
     before = spent_by_children(hasty)
-    found = problem_of(survive_in_time(source))
+    found = problem_of(survive(hasty, source))
     assert found["kind"] in ("timeout", "memory")
     assert spent_by_children(hasty) - before < HASTY_SECONDS + 2 * KILL_LATENCY_SECONDS
 
 
-def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(trace: Trace) -> None:
+def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(sandboxes: Start) -> None:
     """Even what would tell the trace finds none: the child then says with its exit status what happened.
 
     Which allocation fails first depends on the layout of its memory, and torch's C++ does not survive all of them.
@@ -156,13 +111,13 @@ def test_a_program_that_leaves_no_memory_to_tell_of_it_is_told_so(trace: Trace) 
     fill = "try:\n    while True: x.append(bytes({}))\nexcept MemoryError: pass\n"
     nest = "y = []\ntry:\n    while True: y = [y]\nexcept MemoryError: pass\n"
     source = "import torch\nx = []\n" + fill.format(10**5) + fill.format(600) + nest
-    events = trace(source + "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n")
+    events = trace_in(sandboxes(), source + "w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n")
     assert problem_of(events)["kind"] in ("memory", "crashed")
     assert events[-1]["type"] == "finished"
 
 
-def test_a_stranger_cannot_read_the_server_s_environment(survive: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = survive("import os\nprint(sorted(os.environ))")
+def test_a_stranger_cannot_read_the_server_s_environment(sandboxes: Start) -> None:
+    events = trace_in(sandboxes(), "import os\nprint(sorted(os.environ))")
     (line,) = [event["text"] for event in events if event["type"] == "stdout"]
     assert "PYTEST_CURRENT_TEST" not in line
     assert "OMP_NUM_THREADS" in line
@@ -212,25 +167,18 @@ with Sandbox(RunLimits()) as sandbox:
 """
 
 
-@pytest.mark.usefixtures("run")
-def test_children_have_no_terminal_and_the_session_within_which_priorities_count() -> None:
+def test_children_have_no_terminal_and_the_session_within_which_priorities_count(run: Callable[..., Any]) -> None:
     primary, terminal = pty.openpty()
     try:
-        told = subprocess.run(
-            [sys.executable, "-c", IN_A_TERMINAL],
-            stdin=terminal,
-            capture_output=True,
-            start_new_session=True,
-            check=True,
-        )
+        told = run(["-c", IN_A_TERMINAL], stdin=terminal, start_new_session=True)
     finally:
         os.close(primary)
         os.close(terminal)
-    assert told.stdout.decode().split("\n")[:2] == ["True True", "True False"]
+    assert told.stdout.split("\n")[:2] == ["True True", "True False"]
 
 
-def test_no_file_is_left_and_no_child(survive: Trace, sandboxes: Start, tmp_path: Path) -> None:
-    survive(f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
+def test_no_file_is_left_and_no_child(sandboxes: Start, tmp_path: Path) -> None:
+    trace_in(sandboxes(), f"import os\ntry:\n    open({str(tmp_path / 'left')!r}, 'w')\nexcept OSError: pass")
     assert not any(tmp_path.iterdir())
     launcher = sandboxes().launcher
     wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # the spare
@@ -240,10 +188,8 @@ def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: 
     sandbox = sandboxes()
     launcher = sandbox.launcher
     # Printed addresses, the order of sets and random numbers are the same in every child of every zygote.
-    drawn = (
-        "import random\nimport numpy as np\nprint({'a', 'b', 'c'}, random.random(), np.random.rand(), torch.rand(1))\n"
-    )
-    addresses = REFERENCE + drawn
+    addresses = REFERENCE + "import random, numpy as np\n"
+    addresses += "print({'a', 'b', 'c'}, random.random(), np.random.rand(), torch.rand(1))\n"
     addresses += "y = x * 2\nprint(y.grad_fn, object(), 'at 12', ' at 0xg')\nraise ValueError(object())"
     before = encode(trace_in(sandbox, addresses))
     assert "<MulBackward0 object at 0x…> <object object at 0x…> at 12  at 0xg".encode() in before
@@ -274,43 +220,25 @@ def test_a_killed_child_is_a_problem_and_a_killed_zygote_is_replaced(sandboxes: 
 
 @pytest.mark.usefixtures("sandboxes")
 def test_closing_does_not_wait_for_a_start() -> None:
-    outcome: list[BaseException] = []
     starting = threading.Event()
 
     class Slow(ForkLauncher):
-        def start(self) -> None:
+        def start(self) -> dict[str, Any]:
             starting.set()
-            super().start()
-
-    def start() -> None:
-        try:
-            sandbox.start()
-        except LauncherGoneError as error:
-            outcome.append(error)
+            return super().start()
 
     sandbox = Sandbox(RunLimits(spare_count=0), Slow)
-    starter = threading.Thread(target=start)
-    starter.start()
-    starting.wait()
-    sandbox.close()
-    starter.join()
-    assert len(outcome) == 1
-
-
-def test_a_cancelled_run_is_killed_before_its_limit(sandboxes: Start) -> None:
-    cancellation = Cancellation()
-    events: list[Event] = []
-    before = spent_by_children(sandboxes())
-    for batch in sandboxes().trace(job_of("while True: pass"), installed_versions(), cancellation):
-        events.extend(batch)
-        cancellation.cancel()
-    assert problem_of(events)["fact"] == {"kind": "problem-left"}
-    assert spent_by_children(sandboxes()) - before < KILL_LATENCY_SECONDS
+    with ThreadPoolExecutor(1) as pool:
+        started = pool.submit(sandbox.start)
+        starting.wait()
+        sandbox.close()
+        with pytest.raises(LauncherGoneError):
+            started.result()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
-def test_a_locked_child_has_everything_that_an_example_needs(trace: Trace, example: Example) -> None:
-    events = trace(example.source, **example.options)
+def test_a_locked_child_has_everything_that_an_example_needs(sandboxes: Start, example: Example) -> None:
+    events = trace_in(sandboxes(), example.source, **example.options)
     problems = [event for event in events if event["type"] == "problem"]
     assert not [one for one in problems if one["kind"] not in ("error", "not_differentiable")], problems
     assert "No module named" not in str(problems)
@@ -326,9 +254,9 @@ def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:
 
 
 @pytest.mark.soak
-def test_a_spawned_child_gives_the_bytes_of_a_forked_one(trace: Trace, start_sandbox: Start) -> None:
+def test_a_spawned_child_gives_the_bytes_of_a_forked_one(sandboxes: Start, start_sandbox: Start) -> None:
     spawning = start_sandbox(SpawnLauncher, wall_seconds=60.0)
-    assert encode(trace_in(spawning, REFERENCE)) == encode(trace(REFERENCE))
+    assert encode(trace_in(spawning, REFERENCE)) == encode(trace_in(sandboxes(), REFERENCE))
 
 
 @pytest.mark.usefixtures("sandboxes")
@@ -337,19 +265,6 @@ def test_a_zygote_that_cannot_start_says_its_last_words(monkeypatch: pytest.Monk
     monkeypatch.setattr("sys.executable", "/usr/bin/python3")
     with pytest.raises(LauncherGoneError, match="did not start"):
         ForkLauncher(RunLimits()).start()
-
-
-@pytest.mark.soak
-def test_nobody_waits_for_a_child_of_a_launcher_that_is_gone(start_sandbox: Start) -> None:
-    launcher = start_sandbox().launcher
-    child = launcher.lease()
-    launcher.close()
-    # Asked twice, as a conversation does; a wait would take an hour.
-    asking = threading.Thread(target=lambda: [child.wait(3_600) for _ in range(2)], daemon=True)
-    asking.start()
-    asking.join(60)
-    assert not asking.is_alive()
-    child.channel.close()
 
 
 def test_no_child_outlives_its_time_nor_its_zygote(start_sandbox: Start) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.sandbox.programs import read_collection
 from tests.sandbox.test_collections import run_all
 from tests.world.processes import children_of, wait_until
 from tests.world.sandbox import MEMORY_BYTES, REFERENCE, trace_in
-from tests.world.server import Server
+from tests.world.server import running_server
 from tests.world.stream import kind_of, trace_events
 
 CONTAINER = Path(__file__).with_name("container.py")
@@ -50,14 +49,11 @@ def test_the_whole_holds_in_a_container(run: Callable[..., Any], who: str, strid
 
 def ask_server() -> dict[str, Any]:
     """What a real server says of itself and of three programs, and how it went."""
-    with tempfile.TemporaryDirectory() as home:
-        server = Server(Path(home), run_seconds=WALL_SECONDS)
-        try:
-            ready = server.client.get("/readyz").json()
-            said = {name: kind_of(trace_events(server.client, source)) for name, source in ASKED.items()}
-            family = server.family()
-        finally:
-            server.stop()
+    with running_server(run_seconds=WALL_SECONDS) as server:
+        ready = server.client.get("/readyz").json()
+        said = {name: kind_of(trace_events(server.client, source)) for name, source in ASKED.items()}
+        family = server.family()
+        server.stop()
         wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
         level = ready["protection"]["level"]
         logged = f"protection: {level}" in server.log.read_text()
@@ -67,11 +63,7 @@ def ask_server() -> dict[str, Any]:
 def run_hostile(stride: int) -> dict[str, Any]:
     """Hostile programs against the kernel alone: what became of the others, and what was left."""
     hostile = read_collection("hostile")[::stride]
-    limits = RunLimits(
-        wall_seconds=WALL_SECONDS,
-        memory_bytes=MEMORY_BYTES,
-    )
-    with Sandbox(limits) as sandbox:
+    with Sandbox(RunLimits(wall_seconds=WALL_SECONDS, memory_bytes=MEMORY_BYTES)) as sandbox:
         reference = encode(trace_in(sandbox, REFERENCE))
         launcher = sandbox.launcher
         run_all(sandbox, hostile, lambda *_: True)

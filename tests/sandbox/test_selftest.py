@@ -1,16 +1,16 @@
 """The level of protection is what real children could do, layer by layer, as whoever runs the tests."""
 
 import os
-import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.selftest import judge_probes
-from tests.world.processes import ENVIRONMENT
+from tests.sandbox.container import NOBODY, as_nobody
 
-NOBODY = 65_534
 MEASURE = """
 import os
 from gradwalk.sandbox.limits import RunLimits
@@ -46,17 +46,11 @@ def test_with_a_layer_switched_off_the_level_is_told_truthfully(start_sandbox, o
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("run")
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests already run as an ordinary user")
-def test_to_an_ordinary_user_the_level_is_told_truthfully_too() -> None:
+def test_to_an_ordinary_user_the_level_is_told_truthfully_too(run_program: Callable[..., Any]) -> None:
     """Root drops its rights for the children; this one never had any. That it gets `full`: `test_container.py`."""
-    # The right to read files stays, since this interpreter may lie in root's own home directory.
-    kept = "+dac_read_search"
-    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    become += [f"--inh-caps=-all,{kept}", f"--ambient-caps=-all,{kept}", f"--bounding-set=-all,{kept}"]
-    environment = {**ENVIRONMENT, "HOME": "/nonexistent"}
-    command = [*become, sys.executable, "-c", MEASURE]
-    done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, timeout=300)
+    command = as_nobody([sys.executable, "-c", MEASURE])
+    done = run_program(command, environment={"HOME": "/nonexistent"}, cwd="/")
     assert done.stdout.splitlines() == [f"{NOBODY} False partial stat"], done.stderr
 
 

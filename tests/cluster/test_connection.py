@@ -45,11 +45,3 @@ async def test_a_listener_waits_longer_than_any_answer_may_take(server: Redis, m
                 await asker.blpop("nothing", timeout=60)
             client.xadd("news", {"a": "1"})
         assert await hearing == [[b"news", [(ANY, {b"a": b"1"})]]]
-
-
-async def test_a_server_that_is_not_there_is_told_in_time(server: Redis) -> None:
-    async with connect(server.url, patience_seconds=0.25) as shared:
-        await shared.ping()
-        server.stop()
-        with pytest.raises(RedisError):
-            await shared.get("a")

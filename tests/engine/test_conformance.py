@@ -8,16 +8,15 @@ import json
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 from gradwalk.engine.engine import BusyError, Engine, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.local import QUICK_SECONDS, LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.engine.runs import Run, Runs, RunState
-from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
@@ -49,12 +48,37 @@ async def ask(runs: Runs, source: str, lane: Lane = Lane.LIVE, client: str = "")
     return await runs.join_or_start(address(source), job(source), lane, client)
 
 
+async def block(runs: Runs, client: str = "") -> Run:
+    """A program that never ends, once it has a place."""
+    blocking = await ask(runs, ENDLESS, client=client)
+    await until(lambda: blocking.state is RunState.RUNNING)
+    return blocking
+
+
+async def replay(runs: Runs, source: str, client: str = "") -> Run:
+    """The local Jacobian of its first step, by running the program again."""
+    request = TraceRequest(source=source)
+    asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
+    return await runs.join_or_start(f"{address(source)}/0/0", asked, Lane.LIVE, client)
+
+
+async def end(*runs: Run) -> None:
+    """Calls them off."""
+    for run in runs:
+        run.cancellation.cancel()
+    await until(lambda: all(run.state is RunState.DONE for run in runs))
+
+
 async def read_all(run: Run) -> list[bytes]:
     log: list[bytes] = []
     with run.follower():
         while run.state is not RunState.DONE or len(log) < len(run.log):
             log += await run.news_after(len(log), 1.0)
     return log
+
+
+async def events_of(run: Run) -> list[Any]:
+    return [json.loads(event) for event in await read_all(run)]
 
 
 async def test_a_hundred_askers_share_one_run_and_all_read_everything_in_order(opened: Open) -> None:
@@ -99,22 +123,6 @@ async def test_a_run_is_done_only_when_it_was_kept(opened: Open) -> None:
         assert runs.find(run.id) is None
 
 
-async def test_a_passing_problem_is_never_kept_and_can_be_tried_again(opened: Open) -> None:
-    source = "import torch\ntorch.zeros(10**12)"
-    async with opened() as (engine, *_):
-        kept: list[Run] = []
-        runs = runs_of(engine, kept)
-        first = await ask(runs, source)
-        assert b'"memory"' in b"".join(await read_all(first))
-        await runs.settle()
-        assert runs.find(first.id) is first  # readable for a while
-        second = await ask(runs, source)
-        assert second is not first
-        await read_all(second)
-        await runs.settle()
-        assert kept == []
-
-
 async def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened: Open) -> None:
     async with opened() as (engine, *_):
         runs = runs_of(engine, [])
@@ -141,8 +149,7 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
             begun.append(run)
 
         runs = runs_of(engine, [], abandon_seconds=60)
-        blocking = await ask(runs, ENDLESS)
-        await until(lambda: blocking.state is RunState.RUNNING)
+        blocking = await block(runs)
         batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
         live = await ask(runs, f"{ENDLESS}  # and is looked at")
         await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == [0, 1, 2])
@@ -164,14 +171,10 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
 async def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
     async with opened() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
-        blocking = await ask(runs, ENDLESS)
-        await until(lambda: blocking.state is RunState.RUNNING)
+        blocking = await block(runs)
         waiting = [await ask(runs, f"x + {n} + x") for n in range(3)]
-        for run in (*waiting, blocking):
-            run.cancellation.cancel()
-        await until(lambda: all(run.state is RunState.DONE for run in (*waiting, blocking)))
-        after = await ask(runs, "x + 9 + x")
-        assert json.loads((await read_all(after))[-1])["type"] == "finished"
+        await end(*waiting, blocking)
+        assert (await events_of(await ask(runs, "x + 9 + x")))[-1]["type"] == "finished"
 
 
 async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:
@@ -181,24 +184,20 @@ async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None
     async with opened() as (engine, *_):
         runs = Runs(engine, fail, abandon_seconds=1, retain_seconds=0.05)
         run = await ask(runs, "x")
-        assert json.loads((await read_all(run))[-1])["type"] == "finished"
+        assert (await events_of(run))[-1]["type"] == "finished"
         await runs.settle()
         assert runs.find(run.id) is run  # readable for a while
         await until(lambda: runs.find(run.id) is None)
 
 
 async def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -> None:
-    async def start(runs: Runs, request: TraceRequest) -> Run:
-        replay = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-        return await runs.join_or_start(f"{trace_id(request, installed_versions())}/0/0", replay, Lane.LIVE)
-
     async with opened() as (engine, *_):
         runs = runs_of(engine, [])
-        found = await start(runs, TraceRequest(source="sin(x)", options={"inputs": {"x": 1.0}}))
-        await read_all(found)
+        found = await replay(runs, "sin(torch.tensor(1.0, requires_grad=True)).backward()")
+        ((jacobian,),) = await events_of(found)
         assert found.outcome.lasting
-        assert json.loads(found.log[0])[0]["argnum"] == 0
-        endless = await start(runs, TraceRequest(source=ENDLESS))
+        assert jacobian["argnum"] == 0
+        endless = await replay(runs, ENDLESS)
         await until(lambda: endless.state is RunState.RUNNING)
         endless.cancellation.cancel()
         assert await read_all(endless) == []
@@ -210,7 +209,7 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
         kept: list[Run] = []
         runs = runs_of(engine, kept)
         run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
-        events = [json.loads(event) for event in await read_all(run)]
+        events = await events_of(run)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]
         assert events[1]["fact"] == {"kind": "problem-upgraded"}
         assert kept == []
@@ -219,24 +218,19 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
 async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open, celery_redis: Redis) -> None:
     async with celery() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
-        blocking = await ask(runs, ENDLESS)
-        await until(lambda: blocking.state is RunState.RUNNING)
-        trace = await ask(runs, "x * 19")
-        request = TraceRequest(source="x * 19")
-        asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-        replay = await runs.join_or_start(f"{trace.id}/0/0", asked, Lane.LIVE)
+        blocking = await block(runs)
+        trace, again = await ask(runs, "x * 19"), await replay(runs, "x * 19")
         with celery_redis.client() as shared:
-            for run in (trace, replay):
+            for run in (trace, again):
                 log = shared.getrange(f"gradwalk:order:{run.id}", 0, 31).decode()
                 shared.set(f"gradwalk:written:{log}", "0-3")
         blocking.cancellation.cancel()
-        events = [json.loads(event) for event in await read_all(trace)]
+        events = await events_of(trace)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]
         assert events[1]["fact"] == {"kind": "problem-given-up", "operands": {"count": 3}}
-        await read_all(replay)
-        assert replay.outcome.problem["fact"]["kind"] == "problem-given-up"
-        again = await ask(runs, "x * 19")
-        assert '"problems":0' in (await read_all(again))[-1].decode(), "it may be asked for once more"
+        await read_all(again)
+        assert again.outcome.problem["fact"]["kind"] == "problem-given-up"
+        assert (await events_of(await ask(runs, "x * 19")))[-1]["problems"] == 0, "it may be asked for once more"
 
 
 async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_none(local: Open) -> None:
@@ -244,12 +238,9 @@ async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_non
         runs = runs_of(engine, [], abandon_seconds=60)
         greedy = [await ask(runs, f"while {number}: pass", client="greedy") for number in (1, 2, 3)]
         await until(lambda: engine.status().running == 2)
-        modest = await ask(runs, SLOW, client="modest")
-        assert '"problems":0' in (await read_all(modest))[-1].decode()
+        assert (await events_of(await ask(runs, SLOW, client="modest")))[-1]["problems"] == 0
         assert all(run.state is not RunState.DONE for run in greedy)
-        for run in greedy:
-            run.cancellation.cancel()
-        await until(lambda: all(run.state is RunState.DONE for run in greedy))
+        await end(*greedy)
 
 
 async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
@@ -277,9 +268,7 @@ async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
             modest, other = await start(2, "modest")
             await until(lambda: nice(child) > 1)
             assert nice(other) == 0
-            for run in (greedy, modest):
-                run.cancellation.cancel()
-                await read_all(run)
+            await end(greedy, modest)
 
 
 async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_sandbox: Callable[..., Sandbox]) -> None:
@@ -293,9 +282,7 @@ async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_s
             greedy = await ask(runs, "while 7: pass", client="greedy")
             await until(lambda: greedy.state is RunState.RUNNING)
             assert time.monotonic() - began > 5 * QUICK_SECONDS
-            for run in (greedy, modest):
-                run.cancellation.cancel()
-                await read_all(run)
+            await end(greedy, modest)
 
 
 async def leave(cpu: Rate, *clients: str, seconds: float) -> None:
@@ -317,16 +304,12 @@ async def test_a_client_pays_for_the_processor_time_of_its_runs_however_they_end
         runs = runs_of(engine, [], abandon_seconds=60)
         await leave(cpu, "done", "left", "replay", "quick", "asleep", seconds=0.4)
         done = await ask(runs, BURNING.format(number=1), client="done")
-        assert '"problems":0' in (await read_all(done))[-1].decode()
+        assert (await events_of(done))[-1]["problems"] == 0
         left = await ask(runs, BURNING.format(number=2) + ENDLESS, client="left")
         await until(lambda: len(left.log) > 1)
-        left.cancellation.cancel()
-        await read_all(left)
-        request = TraceRequest(source=BURNING.format(number=3))
-        asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-        await read_all(await runs.join_or_start("replay/of/it", asked, Lane.LIVE, "replay"))
-        asleep = await ask(runs, "import time\ntime.sleep(1)\nx * 23", client="asleep")
-        await read_all(asleep)
+        await end(left)
+        await read_all(await replay(runs, BURNING.format(number=3), "replay"))
+        await read_all(await ask(runs, "import time\ntime.sleep(1)\nx * 23", client="asleep"))
         await read_all(await ask(runs, "x * 21", client="quick"))
         used_up = [client for client in ("done", "left", "replay", "quick", "asleep") if await is_used_up(cpu, client)]
         assert used_up == ["done", "left", "replay"]
@@ -336,20 +319,18 @@ async def test_a_run_whose_client_has_used_up_its_time_meanwhile_is_not_begun(op
     async with opened() as (engine, _, cpu):
         kept: list[Run] = []
         runs = runs_of(engine, kept, abandon_seconds=60)
-        blocking = await ask(runs, ENDLESS, client="other")
-        await until(lambda: blocking.state is RunState.RUNNING)
+        blocking = await block(runs, "other")
         # A local engine has a second place, for what is slow.
         second = await ask(runs, ENDLESS + " # 2", client="another")
         waiting = await ask(runs, "x * 22", client="spent")
         await leave(cpu, "spent", seconds=0)
         blocking.cancellation.cancel()
         second.cancellation.cancel()
-        events = [json.loads(event) for event in await read_all(waiting)]
+        events = await events_of(waiting)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]
         assert events[1]["kind"] == "busy"
         assert events[1]["fact"]["operands"]["why"] == {"kind": "api-busy-cpu"}
-        again = await ask(runs, "x * 22", client="modest")
-        assert '"problems":0' in (await read_all(again))[-1].decode()
+        assert (await events_of(await ask(runs, "x * 22", client="modest")))[-1]["problems"] == 0
         await runs.settle()
         assert waiting not in kept
 
@@ -357,8 +338,7 @@ async def test_a_run_whose_client_has_used_up_its_time_meanwhile_is_not_begun(op
 async def test_a_postponed_run_costs_what_it_used_and_is_not_begun_anew_for_nothing(local: Open) -> None:
     async with local() as (engine, _, cpu):
         runs = runs_of(engine, [], abandon_seconds=60)
-        slow = await ask(runs, ENDLESS, client="first")
-        await until(lambda: slow.state is RunState.RUNNING)
+        slow = await block(runs, "first")
         await leave(cpu, "second", seconds=0.001)
         postponed = await ask(runs, ENDLESS + " # 3", client="second")
         # Whose client had less of late would come first, and other tests have used the engine.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradwalk.engine import export
-from gradwalk.engine.engine import Engine, Lane
+from gradwalk.engine.engine import Lane
 from gradwalk.engine.export import ExportJob, MakerBrokeError, NoFileError, make_file
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.exports.catalogue import find_exporter
@@ -20,16 +20,14 @@ from gradwalk.protocol.wire import write_document
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
-from tests.engine.engines import Open, address, job, until
+from tests.engine.engines import Open, until
 from tests.world.processes import command_of, descendants_of, is_alive
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
 CHAIN = "x = torch.tensor(1.0, requires_grad=True)\ny = x\nfor _ in range(150):\n    y = y * 1.01\ny.backward()\n"
 """Hundreds of pages: long enough to be left, however slow the machine."""
-ENDLESS = "while {number} == {number}: pass"
-PLACES = 2
-WALL_SECONDS = 60
+JOB = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
 
 
 def makers() -> list[int]:
@@ -37,37 +35,12 @@ def makers() -> list[int]:
     return [pid for pid in descendants_of(os.getpid()) if is_alive(pid) and "gradwalk.exports.maker" in command_of(pid)]
 
 
-class Setup:
-    """An engine, the runs on it, and how a kept trace is put before it and a file found behind it."""
-
-    def __init__(self, engine: Engine, store: RedisStore | None) -> None:
-        self.engine = engine
-        self._store = store
-        self.runs = Runs(engine, keep_nothing, abandon_seconds=0.1, retain_seconds=30)
-
-    async def job(self, document: bytes, every: str) -> ExportJob:
-        """An order for a file of this trace."""
-        trace = json.loads(document)["id"]
-        if self._store is None:
-            return ExportJob(trace=trace, name="pages", every=every, document=compress(document))
-        await self._store.put_trace(trace, document)
-        return ExportJob(trace=trace, name="pages", every=every)
-
-    async def start(self, job: ExportJob) -> Run:
-        """As a server would."""
-        return await self.runs.join_or_start(job.address("1"), job, Lane.BATCH, "")
-
-    async def trace(self, source: str, lane: Lane) -> Run:
-        """A run of a program."""
-        return await self.runs.join_or_start(address(source), job(source), lane)
-
-    async def file(self, run: Run) -> bytes:
-        """What was made."""
-        if self._store is None:
-            return run.log[-1]
-        found = await self._store.get_file(run.id)
-        assert found is not None
-        return found
+async def order(document: bytes, store: RedisStore | None) -> ExportJob:
+    """A file of this trace, which a worker finds in the store."""
+    trace = json.loads(document)["id"]
+    if store is not None:
+        await store.put_trace(trace, document)
+    return ExportJob(trace=trace, name="pages", every="phase", document=None if store else compress(document))
 
 
 async def keep_nothing(_: Run) -> bool:
@@ -88,24 +61,24 @@ async def to_the_end(run: Run) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("opened", ["local", pytest.param("celery", marks=pytest.mark.soak)], indirect=True)
 async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_for_nobody(opened: Open) -> None:
     async with opened() as (engine, store, _):
-        setup = Setup(engine, store)
+        runs = Runs(engine, keep_nothing, abandon_seconds=0.1, retain_seconds=30)
         before = engine.status().started
-        long = write_document(trace(CHAIN).document)
-        left = await setup.start(await setup.job(long, "phase"))
+        long = await order(write_document(trace(CHAIN).document), store)
+        left = await runs.join_or_start(long.address("1"), long, Lane.BATCH)
         with left.follower():
             await until(lambda: left.progress[0] > 0)
             assert makers()
         await until(lambda: not makers())
         await until(lambda: left.state is RunState.DONE)
         assert not left.outcome.lasting
-        job = await setup.job(DOCUMENT, "phase")
-        asked = await asyncio.gather(*[setup.start(job) for _ in range(20)])
+        job = await order(DOCUMENT, store)
+        asked = await asyncio.gather(*[runs.join_or_start(job.address("1"), job, Lane.BATCH) for _ in range(20)])
         told = (await asyncio.gather(*map(to_the_end, asked)))[0]
         assert told == sorted(told)
         assert told[-1] == (10, 10)
         exporter = find_exporter("pages")
         oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
-        assert await setup.file(asked[0]) == oracle
+        assert (await store.get_file(asked[0].id) if store else asked[0].log[-1]) == oracle
         await until(lambda: engine.status().started == before + 2)
 
 
@@ -127,9 +100,8 @@ def test_the_maker_does_not_know_the_servers_secrets(monkeypatch: pytest.MonkeyP
 
 def last_words(program: str) -> str:
     """The message about a maker that is this program."""
-    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(MakerBrokeError) as found:
-        make_file(job, report_nothing, Cancellation(), maker=("-c", program))
+        make_file(JOB, report_nothing, Cancellation(), maker=("-c", program))
     return str(found.value)
 
 
@@ -137,21 +109,19 @@ def last_words(program: str) -> str:
 def test_what_the_maker_and_the_processes_that_it_started_used_is_charged_however_it_ends() -> None:
     burn = "import time\nwhile time.process_time() < 0.3: pass\n"
     nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\n" + burn
-    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     charged: list[float] = []
     with pytest.raises(MakerBrokeError):
-        make_file(job, report_nothing, Cancellation(), charge=charged.append, maker=("-c", nested))
+        make_file(JOB, report_nothing, Cancellation(), charge=charged.append, maker=("-c", nested))
     assert charged[0] > 0.6
     cancellation = Cancellation()
     told = nested + 'print(\'{"done": 1, "of": 2}\')\n' + burn + "time.sleep(600)"
     with pytest.raises(NoFileError):
-        make_file(job, lambda *_: cancellation.cancel(), cancellation, charge=charged.append, maker=("-c", told))
+        make_file(JOB, lambda *_: cancellation.cancel(), cancellation, charge=charged.append, maker=("-c", told))
     assert charged[1] > 0.6
 
 
 @pytest.mark.usefixtures("run")
 def test_a_file_that_takes_too_long_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "LONGEST_SECONDS", 0.5)
-    job = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
     with pytest.raises(NoFileError, match="not made in 0.5 seconds"):
-        make_file(job, report_nothing, Cancellation(), maker=("-c", "import time; time.sleep(60)"))
+        make_file(JOB, report_nothing, Cancellation(), maker=("-c", "import time; time.sleep(60)"))

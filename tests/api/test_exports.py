@@ -1,12 +1,12 @@
 """Files made of a trace, asked for over HTTP."""
 
 import json
-import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
 from gradwalk.exports.catalogue import EXPORTERS
+from tests.exports.readers import words_of
 from tests.world.stream import trace_events
 
 PROGRAM = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
@@ -31,14 +31,9 @@ def test_every_export_of_the_list_is_served(server: Any) -> None:
 
 def test_a_step_and_phase_can_be_chosen(server: Any) -> None:
     trace = traced(server, PROGRAM)
-    words = {
-        phase: "".join(
-            ET.fromstring(server.client.get(f"/api/traces/{trace}/export/svg?step=2&phase={phase}").content).itertext()
-        )
-        for phase in (1, 5)
-    }
-    assert "Step 2 of 2, collect" in words[1]
-    assert "Step 2 of 2, land" in words[5]
+    for phase, name in ((1, "collect"), (5, "land")):
+        picture = server.client.get(f"/api/traces/{trace}/export/svg?step=2&phase={phase}").content
+        assert f"Step 2 of 2, {name}" in words_of(picture)
 
 
 def test_a_long_export_tells_how_far_it_is_and_is_made_once(server: Any) -> None:

@@ -2,10 +2,9 @@
 
 import json
 import signal
-import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 from fastapi import FastAPI
@@ -172,37 +171,22 @@ def stop_with_open_streams(server: Server) -> None:
     looping = post(server, "while True: pass").json()["id"]
     paths = [f"/api/rooms/{code}/events", f"/api/traces/{looping}/events"]
     seats = [server.client.post(f"/api/rooms/{code}/participants", json={}).json() for _ in range(STREAMS)]
-    streams = [
-        open_stream(server.url, f"{paths[number % 2]}?participant={seat['participant']}")
-        for number, seat in enumerate(seats)
-    ]
-    opened = counts(server.client)
-    assert opened["sse_connections|kind=room"] == opened["sse_connections|kind=trace"] == STREAMS / 2
-    assert opened["room_participants"] == STREAMS / 2
-    family = server.family()
-    assert server.stop() == -signal.SIGTERM
-    said = [read_to_end(stream) for stream in streams]
-    assert all(one.endswith(b"0\r\n\r\n") for one in said), "whole, not cut off"
+
+    def is_open() -> bool:
+        opened = counts(server.client)
+        kinds = ("sse_connections|kind=room", "sse_connections|kind=trace", "room_participants")
+        return [opened[kind] for kind in kinds] == [STREAMS / 2] * 3
+
+    with httpx.Client(base_url=server.url, timeout=60) as client, ExitStack() as held:
+        streams = [
+            held.enter_context(client.stream("GET", paths[number % 2], params={"participant": seat["participant"]}))
+            for number, seat in enumerate(seats)
+        ]
+        wait_until(is_open)
+        family = server.family()
+        assert server.stop() == -signal.SIGTERM
+        # One that was cut off would raise RemoteProtocolError.
+        said = [stream.read() for stream in streams]
     assert all(b"event: closed" in one for one in said[::2])
     assert all(b'"bye"' in one for one in said[1::2])
     wait_until(lambda: not any(map(is_alive, family)))
-
-
-def open_stream(url: str, path: str) -> socket.socket:
-    """A connection on which the first message of a stream has come."""
-    where = urlsplit(url)
-    stream = socket.create_connection((where.hostname or "", where.port or 0), timeout=60)
-    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
-    text = b""
-    while b"data: " not in text:
-        text += stream.recv(65_536)
-    return stream
-
-
-def read_to_end(stream: socket.socket) -> bytes:
-    """What came until the server closed the connection."""
-    with stream:
-        parts = []
-        while part := stream.recv(65_536):
-            parts.append(part)
-        return b"".join(parts)

@@ -72,18 +72,6 @@ def test_what_is_sent_to_a_room_is_short(server: Any) -> None:
     assert server.client.post("/api/rooms", json=asked).status_code == 413
 
 
-def test_what_is_not_here_is_a_problem(server: Any) -> None:
-    trace = f"/api/traces/{'0' * 40}"
-    links = ("/embed/{}", "/noscript/{}", "/t/{}/code", "/t/{}/preview.png", "/embed/{}/trace.json", "/api/snippets/{}")
-    ids = [link.format("0" * 40) for link in links]
-    asked = [("GET", path) for path in (trace, f"{trace}/export/svg", *ids, "/nowhere", "/api/nowhere")]
-    asked += [("POST", f"{trace}/{part}") for part in REPLAYS]
-    for method, path in asked:
-        answer = server.client.request(method, path, headers=JSON)
-        assert answer.status_code == 404, path
-        assert answer.headers["content-type"] == "application/problem+json"
-
-
 @pytest.mark.parametrize("asks", ["header", "query"])
 def test_a_refusal_is_in_the_language_of_the_request_and_carries_its_fact(server: Any, asks: str) -> None:
     for language in (*LANGUAGES, "tlh"):

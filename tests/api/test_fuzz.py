@@ -18,6 +18,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.world.stream import trace_events
+
 EXAMPLES = 8
 SECONDS = 60.0
 DOCUMENTED = [status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -109,9 +111,7 @@ def test_every_status_has_a_shape_and_every_stream_its_messages(server: Any) -> 
 
 def a_trace(server: Any) -> str:
     """A finished trace; the same one every time."""
-    answer = server.client.post("/api/traces", json={"source": "x * x + 7"}, headers={"Accept": "text/event-stream"})
-    assert answer.status_code == 200
-    return str(server.client.post("/api/traces", json={"source": "x * x + 7"}).json()["id"])
+    return str(trace_events(server.client, "x * x + 7")[0]["id"])
 
 
 def a_room(server: Any) -> str:

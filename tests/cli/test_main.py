@@ -17,12 +17,12 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS, write_deck
+from gradwalk.exports.deck import HOSTS
 from gradwalk.protocol.upgrades import load_document
-from tests.exports.readers import golden
 from tests.house.test_imports import CONTRACTS
 
 pytestmark = pytest.mark.usefixtures("run")
+SQUARE = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
 
 
 def invoke(*arguments: object, stdin: str = "") -> Result:
@@ -126,21 +126,16 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
         assert load_document(trace)["source"] == program
     if host != "reveal":
         assert invoke("check", deck).exit_code == 0
-    if host == "slidev":
-        assert invoke("init", host, deck, "--program", lesson).exit_code == 0, "the same once more"
-    files["lesson.py"].write_text("# mine\n")
-    again = invoke("init", host, deck, "--program", lesson)
-    assert (again.exit_code, "lesson.py" in again.stderr) == (2, True)
-    assert files["lesson.py"].read_text() == "# mine\n"
 
 
 def test_a_deck_is_written_over_nothing(tmp_path: Path) -> None:
-    document, mine = golden("x-times-x"), tmp_path / "lesson.py"
-    assert mine in write_deck("jupyter", document, tmp_path)
+    program, mine = tmp_path / "program.py", tmp_path / "deck" / "lesson.py"
+    program.write_text(SQUARE)
+    command = ("init", "jupyter", mine.parent, "--program", program)
+    assert [invoke(*command).exit_code for _ in range(2)] == [0, 0]
     mine.write_text("# mine\n")
-    with pytest.raises(FileExistsError):
-        write_deck("jupyter", document, tmp_path)
-    assert mine.read_text() == "# mine\n"
+    again = invoke(*command)
+    assert (again.exit_code, "lesson.py" in again.stderr, mine.read_text()) == (2, True, "# mine\n")
 
 
 FRAGILE = {
@@ -199,7 +194,7 @@ MISSING = {
 
 def test_a_plain_install_does_what_it_can_and_says_which_extra_the_rest_needs(run, tmp_path):
     gradwalk.trace("x * x", inputs={"x": 2.0}).save(tmp_path / "walk.json")
-    (tmp_path / "walk.py").write_text("x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n")
+    (tmp_path / "walk.py").write_text(SQUARE)
     able = ("trace {}.py", "export {}.json --format html", "--help")
     commands = [one.format(tmp_path / "walk") for one in (*able, *MISSING)]
     done = json.loads(run(["-c", PLAIN, *commands]).stdout)
@@ -231,7 +226,7 @@ def test_where_nothing_can_be_forked_a_command_says_what_works_instead(tmp_path:
 def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     """A terminal of its own, as a person has one; nothing of it in a pipe."""
     program = tmp_path / "program.py"
-    program.write_text("x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n")
+    program.write_text(SQUARE)
     target = tmp_path / "pages.pdf"
     command = ["export", str(program), "--format", "pages", "--every", "phase", "--output", str(target)]
     person, terminal = pty.openpty()

@@ -20,7 +20,7 @@ from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
 from tests.world.cluster import Worker, url_of
-from tests.world.processes import PATIENCE_SECONDS
+from tests.world.loop import until
 from tests.world.redis import Redis
 
 Opened = tuple[Engine, RedisStore | None, Rate]
@@ -71,13 +71,6 @@ def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall
         yield opened
     finally:
         worker.kill()
-
-
-async def until(holds: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
-    """Waits for what comes by itself."""
-    async with asyncio.timeout(seconds):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 def job(source: str) -> TraceJob:

@@ -20,7 +20,8 @@ from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, local_engine, until
+from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, local_engine
+from tests.world.loop import until
 from tests.world.processes import children_of
 from tests.world.redis import Redis
 

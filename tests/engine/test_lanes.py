@@ -20,7 +20,8 @@ from gradwalk.protocol.wire import write_document
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.store.compression import compress
 from gradwalk.store.redis_store import RedisStore
-from tests.engine.engines import Open, until
+from tests.engine.engines import Open
+from tests.world.loop import until
 from tests.world.processes import command_of, descendants_of, is_alive
 
 GOLDEN = Path(__file__).parents[1] / "golden"

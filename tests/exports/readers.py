@@ -9,6 +9,8 @@ from pathlib import Path
 from PIL import Image
 from pypdf import PdfReader
 
+from gradwalk.exports.catalogue import find_exporter
+from gradwalk.exports.exporter import Selection
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.upgrades import load_document
 
@@ -19,6 +21,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 def golden(name: str) -> TraceDocument:
     """A kept trace."""
     return load_document(json.loads((GOLDEN / f"{name}.json").read_text()))
+
+
+def export(name: str, document: TraceDocument, selection: Selection | None = None) -> bytes:
+    """The file that an exporter makes of a trace."""
+    return find_exporter(name).make(document, selection or Selection())
 
 
 def words_of(svg: bytes) -> str:

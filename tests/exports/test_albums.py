@@ -13,11 +13,11 @@ from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
 from gradwalk.exports import album, film
-from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.catalogue import EXPORTERS
 from gradwalk.exports.exporter import Direction, ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.walk import Walk
 from gradwalk.protocol.document import TraceDocument
-from tests.exports.readers import golden, ink_of, pages_of
+from tests.exports.readers import export, golden, ink_of, pages_of
 
 pytestmark = pytest.mark.usefixtures("run")
 """V8 and ffmpeg are processes."""
@@ -27,11 +27,6 @@ pytestmark = pytest.mark.usefixtures("run")
 def chain() -> TraceDocument:
     """Three steps, with groups."""
     return golden("chain-of-two")
-
-
-def export(name: str, document: TraceDocument, selection: Selection | None = None) -> bytes:
-    exporter = find_exporter(name)
-    return exporter.write(document, selection or Selection())
 
 
 STOPS = 10
@@ -129,20 +124,15 @@ def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeyp
         export("pages", chain, Selection(every="phase"))
 
 
-def test_without_ffmpeg_a_video_says_how_to_get_it(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(film, "which", lambda _name: None)
-    monkeypatch.setattr(film, "get_ffmpeg_exe", None)
-    with pytest.raises(ExportUnavailable, match=r"gradwalk\[video\]"):
-        export("mp4", chain)
-
-
-def test_what_ffmpeg_says_when_it_gives_up_is_told(chain, tmp_path, monkeypatch):
+def test_a_video_without_ffmpeg_says_how_to_get_it_and_what_it_said_when_it_gave_up(chain, tmp_path, monkeypatch):
     gives_up = tmp_path / "ffmpeg"
     gives_up.write_text("#!/bin/sh\necho 'no room left' >&2\nexit 1\n")
     gives_up.chmod(0o755)
-    monkeypatch.setattr(film, "which", lambda _: str(gives_up))
-    with pytest.raises(ExportUnavailable, match="could not write this video: no room left"):
-        film.write_video("mp4", chain, Selection())
+    monkeypatch.setattr(film, "get_ffmpeg_exe", None)
+    for found, said in ((None, r"gradwalk\[video\]"), (str(gives_up), "could not write this video: no room left")):
+        monkeypatch.setattr(film, "which", lambda _, found=found: found)
+        with pytest.raises(ExportUnavailable, match=said):
+            export("mp4", chain)
 
 
 @pytest.mark.parametrize("exporter", [e for e in EXPORTERS if e.has_pages], ids=lambda exporter: exporter.name)

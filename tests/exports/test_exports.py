@@ -9,12 +9,12 @@ from PIL import Image
 from pypdf import PdfReader
 
 from gradwalk.exports import walk
-from gradwalk.exports.catalogue import EXPORTERS, find_exporter
+from gradwalk.exports.catalogue import EXPORTERS
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
 from gradwalk.exports.scene import Scene
 from gradwalk.exports.walk import Walk, write_svg
 from gradwalk.protocol.document import TraceDocument
-from tests.exports.readers import drawn_by_graphviz, golden, ink_of, pages_of, words_of
+from tests.exports.readers import drawn_by_graphviz, export, golden, ink_of, pages_of, words_of
 
 MAGIC = {
     "json": b"{", "kit": b"{", "dot": b"digraph", "svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "pages": b"%PDF",
@@ -24,10 +24,6 @@ MAGIC = {
 SEND = 4
 pytestmark = pytest.mark.usefixtures("run")
 """V8, Graphviz and ffmpeg are processes."""
-
-
-def export(name: str, document: TraceDocument, selection: Selection) -> bytes:
-    return find_exporter(name).make(document, selection)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS, ids=lambda exporter: exporter.name)

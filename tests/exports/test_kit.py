@@ -12,21 +12,14 @@ from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.exports.html import script_code, script_json, write_html
 from gradwalk.exports.kit import MODULE, write_kit
 from gradwalk.exports.scene import KIT, Scene
-from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.merging import merge
-from gradwalk.protocol.upgrades import load_document
 from gradwalk.protocol.wire import write_document
 from tests.exports.readers import golden
 
 pytestmark = pytest.mark.usefixtures("run")
 """V8 is a process."""
 VIEWER_GZIP_BYTES_MAX = 176_800
-"""Of these the messages that the viewer can say take 35 kB, once for all traces; the borders that one draws, 12 kB;
-what v is, before the first step, 1 kB; a vjp in several lines, 1 kB;
-a part of a table that has no room, 0.3 kB; a program in forward mode, 0.1 kB; frames in which nothing
-is drawn anew that has not changed, 0.2 kB; calls of several nodes,
-0.3 kB, their options, 0.2 kB, and their names in the queue, 0.3 kB; the buttons of a phone in one row, 0.15 kB;
-the room that a long rule leaves to an equation, and that of a question, 0.35 kB."""
+"""Its own messages, once for all traces, take 35 kB of these, and the borders that one draws 12 kB."""
 
 
 def test_the_viewer_without_editor_graphviz_and_typesetter_is_small() -> None:
@@ -58,12 +51,6 @@ def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:
     formulas = {node["formula"]["forward"] for node in graph["nodes"] if node["formula"]} - {""}
     assert formulas <= set(baked["math"])
     assert all(markup.startswith("<math") for markup in baked["math"].values())
-
-
-def test_without_an_engine_the_trace_goes_out_as_it_is(square: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
-    monkeypatch.setattr(kit, "SCENE", Scene())
-    assert load_document(json.loads(write_kit(square, Selection()))) == square
 
 
 @pytest.mark.parametrize("name", ["mlp-step", "attention", "x-times-x"])

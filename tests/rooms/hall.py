@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 
+from tests.world.loop import until
 from tests.world.processes import PATIENCE_SECONDS
 
 _SEATS: dict[tuple[str, str], str] = {}
@@ -22,7 +24,6 @@ class Follower:
         self._headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
         self.views: list[dict[str, Any]] = []
         self.is_closed = False
-        self._news = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
     @property
@@ -47,16 +48,9 @@ class Follower:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await self._listening
 
-    async def until(self, holds: Any) -> None:
-        """Returns when `holds()` does."""
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not holds():
-                if self._listening.done():
-                    self._listening.result()
-                self._news.clear()
-                waiting = asyncio.create_task(self._news.wait())
-                await asyncio.wait({waiting, self._listening}, return_when=asyncio.FIRST_COMPLETED)
-                waiting.cancel()
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Returns when `holds()` does, and raises what went wrong with the connection."""
+        await until(lambda: holds() or (self._listening.done() and self._listening.result()))
 
     async def _listen(self) -> None:
         address = f"/api/rooms/{self._code}/events"
@@ -68,10 +62,8 @@ class Follower:
                     kind = line.removeprefix("event: ")
                 elif line.startswith("data: ") and kind == "room":
                     self.views.append(json.loads(line.removeprefix("data: ")))
-                    self._news.set()
                 elif line.startswith("data: ") and kind == "closed":
                     self.is_closed = True
-                    self._news.set()
 
 
 class Hall:

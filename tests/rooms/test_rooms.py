@@ -213,10 +213,8 @@ async def test_of_rooms_a_client_has_its_part_and_the_emptiest_makes_room(
         others = [Hall(client, (await ask(number)).json()) for number in (2, 3)]
         if kind == "shared":
             assert (await ask(4)).status_code == 429, "a presenter of any may be on its way"
-            for hall in (followed, *others):
-                redis.client().zincrby(
-                    "gradwalk:rooms", -60, hall.code
-                )  # as when no presenter was heard of for so long
+            for hall in (followed, *others):  # as when no presenter was heard of for a minute
+                redis.client().zincrby("gradwalk:rooms", -60, hall.code)
         assert (await ask(4)).status_code == 201
         codes = [hall.code for hall in (presented, followed, *others)]
         found = [(await client.get(f"/api/rooms/{code}")).status_code for code in codes]

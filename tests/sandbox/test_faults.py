@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.engine.engines import until
 from tests.world.cluster import follow_to_the_end
+from tests.world.loop import until
 from tests.world.processes import children_of, descendants_of, is_alive, wait_until
 from tests.world.server import Server
 from tests.world.stream import assert_whole, kind_of

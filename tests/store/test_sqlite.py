@@ -1,11 +1,8 @@
-"""The SQLite store against real files: restarts, two at once, eviction, a full disk, damage."""
+"""The SQLite store against real files: two at once, eviction, a full disk, damage."""
 
 import os
 import resource
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -102,30 +99,6 @@ async def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         await store.check()
         await store.put_trace("new", b"room again")
-
-
-@pytest.mark.usefixtures("run")
-async def test_a_killed_writer_leaves_a_store_that_opens(tmp_path: Path) -> None:
-    program = """
-import asyncio, sys
-from pathlib import Path
-from gradwalk.store.sqlite import SqliteStore
-
-async def main():
-    store = SqliteStore(Path(sys.argv[1]), 1 << 30, 1 << 30)
-    for number in range(10**6):
-        await store.put_trace(str(number), b"document")
-        print(number, flush=True)
-
-asyncio.run(main())
-"""
-    writer = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / FILE)], stdout=subprocess.PIPE, text=True)
-    last = [writer.stdout.readline() for _ in range(20)][-1]
-    writer.send_signal(signal.SIGKILL)
-    writer.wait()
-    writer.stdout.close()
-    async with opened(tmp_path) as store:
-        assert None not in [await store.get_trace(str(number)) for number in range(int(last) + 1)]
 
 
 async def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A pytest plugin: a test that is a coroutine function runs in an event loop of its own."""
+"""A pytest plugin: a test that is a coroutine function runs in an event loop of its own, where it can `until`."""
 
 import asyncio
 import inspect
@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
+
+from tests.world.processes import PATIENCE_SECONDS
 
 T = TypeVar("T")
 
@@ -25,6 +27,13 @@ def run_in_own_loop(
 
     with ThreadPoolExecutor(max_workers=1) as own:
         return own.submit(run).result()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Waits for what comes by itself, for three minutes at most."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not holds():
+            await asyncio.sleep(0.01)
 
 
 @pytest.hookimpl(tryfirst=True)

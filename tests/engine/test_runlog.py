@@ -44,6 +44,12 @@ async def begin(log: RunLog, run_id: str = "a") -> Attempt:
     return attempt
 
 
+def silence(redis: Redis, run: SharedRun) -> None:
+    """As when nothing was heard of its worker for too long."""
+    with redis.client() as client:
+        client.delete(f"gradwalk:beat:{run.log}")
+
+
 async def states(log: RunLog, *runs: SharedRun, server: str = HERE) -> list[str]:
     return [condition.state for condition in await log.tend([(run, True) for run in runs], server)]
 
@@ -94,13 +100,15 @@ async def test_what_does_not_last_can_be_read_for_a_while_and_is_run_again_when_
         assert await begin(log)
 
 
-async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(redis: Redis) -> None:
+async def test_a_worker_that_is_silent_loses_its_run_to_an_heir_and_may_write_no_more(redis: Redis) -> None:
     async with opened(redis) as log:
         run = await start(log)
         dead = await begin(log)
         await log.append(dead, [b"zero"])
-        with redis.client() as client:
-            client.delete(f"gradwalk:beat:{run.log}")
+        silence(redis, run)
+        assert await log.beat(dead), "there is no heir yet"
+        assert await states(log, run) == ["running"]
+        silence(redis, run)
         assert await states(log, run) == ["lost"]
         assert [await log.enqueue_again(run.order) for _ in range(2)] == [True, False], "one server sends it again"
         assert await states(log, run) == ["unsent"]
@@ -118,17 +126,7 @@ async def test_a_worker_that_is_silent_loses_its_run_and_may_write_no_more(redis
             await log.append(heir, [b"after a gap"])
 
 
-async def test_a_worker_that_was_silent_and_has_no_heir_goes_on(redis: Redis) -> None:
-    async with opened(redis) as log:
-        run = await start(log)
-        attempt = await begin(log)
-        with redis.client() as client:
-            client.delete(f"gradwalk:beat:{run.log}")
-        assert await log.beat(attempt)
-        assert await states(log, run) == ["running"]
-
-
-async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(redis: Redis) -> None:
+async def test_what_was_lost_is_noticed_and_what_only_waits_is_no_loss(redis: Redis) -> None:
     async with opened(redis) as log:
         runs = [await start(log, "a"), await start(log, "b")]
         with redis.client() as client:
@@ -136,15 +134,9 @@ async def test_a_lost_message_is_noticed_and_one_that_only_waits_is_not(redis: R
                 client.rpush(messages, "a message")
             assert await states(log, *runs) == ["queued", "queued"]
             client.delete(MESSAGE_LISTS[1])
-        assert await states(log, *runs) == ["unsent", "queued"], "the next to start, whichever message is missing"
-
-
-async def test_when_everything_is_forgotten_the_server_is_told(redis: Redis) -> None:
-    async with opened(redis) as log:
-        run = await start(log)
-        with redis.client() as client:
+            assert await states(log, *runs) == ["unsent", "queued"], "the next to start, whichever message is missing"
             client.flushall()
-        assert await states(log, run) == ["gone"]
+            assert await states(log, *runs) == ["gone", "gone"]
 
 
 async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis) -> None:
@@ -214,8 +206,7 @@ async def test_a_run_whose_worker_died_is_the_next_to_start(redis: Redis) -> Non
     async with opened(redis) as log:
         runs = [await start(log, run_id) for run_id in ("a", "b")]
         await begin(log, "b")
-        with redis.client() as client:
-            client.delete(f"gradwalk:beat:{runs[1].log}")
+        silence(redis, runs[1])
         assert await log.enqueue_again(runs[1].order)
         ahead = await log.tend([(run, True) for run in runs], HERE)
         assert [condition.jobs_ahead for condition in ahead] == [1, 0]

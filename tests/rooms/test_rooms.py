@@ -61,9 +61,9 @@ async def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(le
         await late.drop()
 
 
-async def test_only_the_presenter_steers(lecture_server: Any) -> None:
+async def test_only_the_presenter_steers_and_sends_everybody_home(lecture_server: Any) -> None:
     async with in_hall(lecture_server) as client:
-        hall = await Hall.open(client)
+        hall = await Hall.open(client, question=QUESTION)
         stranger = Hall(client, {"code": hall.code, "secret": "guessed"})
         body = {"shown": {"position": "3.1"}}
         for headers in ({}, {"Authorization": "Bearer guessed"}, {"Authorization": "Bearer é".encode()}):
@@ -73,6 +73,12 @@ async def test_only_the_presenter_steers(lecture_server: Any) -> None:
                 assert (await client.get(events, headers=headers)).status_code == 403
         assert await stranger.close() == 403
         assert (await client.get(f"/api/rooms/{hall.code}")).json()["shown"]["position"] == "0"
+        follower = await hall.follower(ADA)
+        assert await hall.close() == 204
+        await follower.until(lambda: follower.is_closed)
+        for path in ("", "/events"):
+            assert (await client.get(f"/api/rooms/{hall.code}{path}")).status_code == 404
+        assert (await hall.answer("4.3", ADA, "6"), await hall.close()) == (404, 404)
 
 
 async def test_answers_are_counted_once_each_and_masked_until_they_are_revealed(lecture_server: Any) -> None:
@@ -160,18 +166,6 @@ async def test_the_presenter_knows_who_follows_and_who_wandered_off(lecture_serv
         await presenter.until(there(0, 0))
         assert (second_tab.view["followers"], second_tab.view["away"]) == (None, None)
         await presenter.drop()
-
-
-async def test_a_closed_room_sends_everybody_home_and_is_forgotten(lecture_server: Any) -> None:
-    async with in_hall(lecture_server) as client:
-        hall = await Hall.open(client, question=QUESTION)
-        follower = await hall.follower(ADA)
-        assert await hall.close() == 204
-        await follower.until(lambda: follower.is_closed)
-        assert (await client.get(f"/api/rooms/{hall.code}")).status_code == 404
-        assert (await client.get(f"/api/rooms/{hall.code}/events")).status_code == 404
-        assert await hall.answer("4.3", ADA, "6") == 404
-        assert await hall.close() == 404
 
 
 async def test_a_page_that_sends_without_end_is_alone_in_being_refused(lecture_server: Any) -> None:

@@ -6,8 +6,11 @@ from gradwalk.engine.engine import Lane
 LIVE, BATCH = queue_of(Lane.LIVE), queue_of(Lane.BATCH)
 
 
-def test_files_never_fill_all_places_of_a_worker() -> None:
-    places = Places(3)
+def test_files_never_fill_all_places_of_a_worker_but_its_only_one() -> None:
+    alone, places = Places(1), Places(3)
+    assert alone.has_room(BATCH)
+    alone.take(BATCH)
+    assert not alone.has_room(BATCH)
     for _ in range(2):
         assert places.has_room(BATCH)
         places.take(BATCH)
@@ -19,13 +22,6 @@ def test_files_never_fill_all_places_of_a_worker() -> None:
     assert not places.has_room(BATCH), "a program that ends makes no room for a file"
     places.give_back(BATCH)
     assert places.has_room(BATCH)
-
-
-def test_a_worker_with_one_place_makes_files_as_well() -> None:
-    places = Places(1)
-    assert places.has_room(BATCH)
-    places.take(BATCH)
-    assert not places.has_room(BATCH)
 
 
 def test_messages_come_from_the_queues_that_have_room() -> None:

@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from gradwalk.examples.catalogue import EXAMPLES
-from gradwalk.examples.example import Example
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
@@ -234,15 +232,6 @@ def test_closing_does_not_wait_for_a_start() -> None:
         sandbox.close()
         with pytest.raises(LauncherGoneError):
             started.result()
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
-def test_a_locked_child_has_everything_that_an_example_needs(sandboxes: Start, example: Example) -> None:
-    events = trace_in(sandboxes(), example.source, **example.options)
-    problems = [event for event in events if event["type"] == "problem"]
-    assert not [one for one in problems if one["kind"] not in ("error", "not_differentiable")], problems
-    assert "No module named" not in str(problems)
-    assert events[-1]["type"] == "finished"
 
 
 def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:

@@ -23,20 +23,12 @@ from tests.world.stream import ACCEPT, kind_of, read_stream
 
 pytestmark = pytest.mark.soak
 ONE_LONG_RUN = {"running_count": 1, "run_seconds": 60}
-LONG = """
+PROGRAM = """
 import torch
 x = torch.tensor({number}.0, requires_grad=True)
-for _ in range(60):
+for _ in range({passes}):
     (x * x).backward()
-    for _ in range(150_000):
-        pass
-"""
-SHORT = """
-import torch
-x = torch.tensor({number}.0, requires_grad=True)
-for _ in range(3):
-    (x * x).backward()
-    for _ in range(300_000):
+    for _ in range({pause}):
         pass
 """
 RUNS = 200
@@ -77,7 +69,7 @@ async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(c
 async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
     first, second = cluster.servers
 
-    source = LONG.format(number=2)
+    source = PROGRAM.format(number=2, passes=60, pause=150_000)
     reading = asyncio.create_task(follow_to_the_end([first.url, second.url], source))
     with cluster.shared.client() as client:
         while not any(client.xlen(log) > 5 for log in client.scan_iter("gradwalk:log:*") if client.ttl(log) > 60):
@@ -91,7 +83,7 @@ async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Clust
 async def test_a_restart_of_the_shared_server_loses_nothing_that_flows(cluster: Cluster) -> None:
     urls = [server.url for server in cluster.servers]
     flowing = [asyncio.create_task(follow_to_the_end(urls, f"sin({n}.0 * x)")) for n in range(1, 8)]
-    flowing.append(asyncio.create_task(follow_to_the_end(urls, LONG.format(number=3))))
+    flowing.append(asyncio.create_task(follow_to_the_end(urls, PROGRAM.format(number=3, passes=60, pause=150_000))))
     await asyncio.wait(flowing, return_when=asyncio.FIRST_COMPLETED)
     await asyncio.to_thread(cluster.shared.restart, signal.SIGTERM)
     for events in await asyncio.gather(*flowing):
@@ -104,7 +96,7 @@ async def test_two_hundred_runs_end_as_they_should_while_workers_are_killed(clus
     at_once = asyncio.Semaphore(CROWD)
 
     async def ask(number: int) -> list[dict[str, Any]]:
-        asked = {"json": {"source": SHORT.format(number=number)}, "headers": ACCEPT}
+        asked = {"json": {"source": PROGRAM.format(number=number, passes=3, pause=300_000)}, "headers": ACCEPT}
         url = cluster.servers[number % 2].url
         async with (
             at_once,

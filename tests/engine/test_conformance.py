@@ -10,14 +10,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gradwalk.engine.engine import BusyError, Engine, Lane, Order
-from gradwalk.engine.job import Outcome
+from gradwalk.engine.engine import BusyError, Engine, Lane
 from gradwalk.engine.local import QUICK_SECONDS, LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
 from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, local_engine
@@ -351,21 +349,10 @@ async def test_a_postponed_run_costs_what_it_used_and_is_not_begun_anew_for_noth
 
 
 async def test_closing_tells_every_waiting_job() -> None:
-    told: list[Outcome] = []
-
-    class Listener:
-        def started(self) -> None:
-            raise AssertionError("nothing runs here")
-
-        def append(self, batch: list[bytes]) -> None:
-            raise AssertionError(batch)
-
-        def finished(self, outcome: Outcome) -> None:
-            told.append(outcome)
-
     cpu = OwnRate(CPU_RATE, fact("api-busy-cpu"))
     engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2, cpu=cpu)  # never started
-    for number in range(2):
-        await engine.submit(Order(str(number), job("x"), Lane.LIVE), Listener(), Cancellation())
+    runs = runs_of(engine, [])
+    waiting = [await ask(runs, f"x + {n}") for n in range(2)]
     await asyncio.to_thread(engine.close)
-    assert [outcome.lasting for outcome in told] == [False, False]
+    await until(lambda: all(run.state is RunState.DONE for run in waiting))
+    assert [run.outcome.lasting for run in waiting] == [False, False]

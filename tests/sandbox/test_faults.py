@@ -87,14 +87,6 @@ class Rage:
         zygotes = children_of(self._server.process.pid)
         return zygotes if name == "zygote" else {child for zygote in zygotes for child in children_of(zygote)}
 
-    def check_kept(self) -> None:
-        """Every trace that a client was told is done is there still, and whole."""
-        with httpx.Client(base_url=self.url, timeout=60) as client:
-            for trace in self.traces:
-                answer = client.get(f"/api/traces/{trace}")
-                assert answer.status_code == 200, "a trace was lost"
-                assert_whole(answer.json()["events"])
-
     def end(self) -> None:
         """Ends the server with SIGTERM."""
         self.doomed |= self._server.family()
@@ -121,7 +113,11 @@ async def test_twenty_kills_under_load_lose_nothing(tmp_path: Path) -> None:
                     await until(lambda known=known: len(rage.traces) > known)
             rage.is_over = True
         wait_until(lambda: not any(map(is_alive, rage.doomed)))
-        rage.check_kept()
+        with httpx.Client(base_url=rage.url, timeout=60) as client:
+            for trace in rage.traces:
+                answer = client.get(f"/api/traces/{trace}")
+                assert answer.status_code == 200, "a trace was lost"
+                assert_whole(answer.json()["events"])
     finally:
         rage.end()
     wait_until(lambda: not any(map(is_alive, rage.doomed)))

@@ -92,12 +92,6 @@ class Cluster:
         pids = {log: beat.decode().partition("/")[0].rpartition("-")[2] for log, beat in beats.items()}
         return {log: by_pid[pid] for log, pid in pids.items() if pid in by_pid}
 
-    def worker_of(self, trace: str) -> Worker:
-        """The worker that runs a trace."""
-        with self.shared.client() as client:
-            log = client.getrange(f"gradwalk:order:{trace}", 0, 31).decode()
-        return self.busy_workers()[log]
-
     def close(self) -> None:
         """Ends all of it."""
         for server in self.servers:

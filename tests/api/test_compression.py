@@ -141,13 +141,8 @@ def test_ordinary_answers_are_compressed_where_that_is_worth_while(server: Any) 
     assert READ["zstd"](body).endswith(b"</svg>\n")
 
 
-@pytest.fixture
-def module() -> Path:
-    """The largest script of the built page."""
-    return max(STATIC.glob("assets/*.js"), key=lambda path: path.stat().st_size)
-
-
-def test_the_pages_files_are_the_same_in_every_coding(server: Any, module: Path) -> None:
+def test_the_pages_files_are_the_same_in_every_coding_and_a_range_is_one_of_the_plain_file(server: Any) -> None:
+    module = max(STATIC.glob("assets/*.js"), key=lambda path: path.stat().st_size)
     path = f"/assets/{module.name}"
     for coding in CODINGS:
         answer, body = ask(server, path, coding)
@@ -161,10 +156,6 @@ def test_the_pages_files_are_the_same_in_every_coding(server: Any, module: Path)
         assert [head.headers.get(name) for name in kept] == [answer.headers.get(name) for name in kept]
         known, nothing = ask(server, path, coding, **{"If-None-Match": answer.headers["etag"]})
         assert (known.status_code, nothing) == (304, b"")
-
-
-def test_a_range_is_one_of_the_plain_file(server: Any, module: Path) -> None:
-    path = f"/assets/{module.name}"
     part, body = ask(server, path, "zstd", Range="bytes=1000-1999")
     assert (part.status_code, body) == (206, module.read_bytes()[1000:2000])
     assert "content-encoding" not in part.headers

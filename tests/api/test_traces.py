@@ -25,14 +25,6 @@ y = torch.tanh(W @ x)
 print(y)
 y.sum().backward()
 """
-MANY_STEPS = """
-import torch
-x = torch.tensor([0.5], requires_grad=True)
-y = x
-for _ in range(150):
-    y = y.sin()
-y.backward()
-"""
 
 
 def payload(source: str, **options: Any) -> dict[str, Any]:
@@ -84,8 +76,8 @@ def test_a_program_is_kept_when_it_is_shared_and_not_by_its_runs(server: Any) ->
 
 def test_python_and_post_give_the_same_bytes(server: Any) -> None:
     """As the command line does: `tests/cli`."""
-    posted = post(server, MANY_STEPS, seed=5)
-    here = trace_in_this_process(MANY_STEPS, seed=5)
+    posted = post(server, PROGRAM, seed=5)
+    here = trace_in_this_process(PROGRAM, seed=5)
     assert posted[0]["id"] == here.id
     assert encode(posted) == encode(json.loads(write_document(here.document))["events"])
 

@@ -14,9 +14,8 @@ from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.facts import fact
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.versions import installed_versions
-from gradwalk.sandbox.jobs import TraceJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
 from tests.world.cluster import Worker, url_of
@@ -71,12 +70,6 @@ def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall
         yield opened
     finally:
         worker.kill()
-
-
-def job(source: str) -> TraceJob:
-    """What a server orders for a program."""
-    request = TraceRequest(source=source)
-    return TraceJob(request=request, limits=resolve_limits(request.options.limits))
 
 
 def address(source: str) -> str:

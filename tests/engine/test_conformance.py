@@ -15,13 +15,12 @@ from gradwalk.engine.local import QUICK_SECONDS, LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
 from gradwalk.engine.runs import Run, Runs, RunState
 from gradwalk.protocol.facts import fact
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, job, local_engine
+from tests.engine.engines import CPU_RATE, CPU_SECONDS, Open, address, local_engine
 from tests.world.loop import until
 from tests.world.processes import children_of
 from tests.world.redis import Redis
+from tests.world.sandbox import jacobian_job_of, job_of
 
 ENDLESS = "while True: pass"
 SLOW = "import torch\nx = torch.ones(2, requires_grad=True)\nfor n in range(8_000_000): pass\n(x * x).sum().backward()"
@@ -44,7 +43,7 @@ def runs_of(engine: Engine, kept: list[Run], abandon_seconds: float = 0.1) -> Ru
 
 
 async def ask(runs: Runs, source: str, lane: Lane = Lane.LIVE, client: str = "") -> Run:
-    return await runs.join_or_start(address(source), job(source), lane, client)
+    return await runs.join_or_start(address(source), job_of(source), lane, client)
 
 
 async def block(runs: Runs, client: str = "") -> Run:
@@ -56,9 +55,7 @@ async def block(runs: Runs, client: str = "") -> Run:
 
 async def replay(runs: Runs, source: str, client: str = "") -> Run:
     """The local Jacobian of its first step, by running the program again."""
-    request = TraceRequest(source=source)
-    asked = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
-    return await runs.join_or_start(f"{address(source)}/0/0", asked, Lane.LIVE, client)
+    return await runs.join_or_start(f"{address(source)}/0/0", jacobian_job_of(source), Lane.LIVE, client)
 
 
 async def end(*runs: Run) -> None:
@@ -207,7 +204,7 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
     async with celery() as (engine, *_):
         kept: list[Run] = []
         runs = runs_of(engine, kept)
-        run = await runs.join_or_start("f" * 40, job("x * 3"), Lane.LIVE)
+        run = await runs.join_or_start("f" * 40, job_of("x * 3"), Lane.LIVE)
         events = await events_of(run)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]
         assert events[1]["fact"] == {"kind": "problem-upgraded"}

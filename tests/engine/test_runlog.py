@@ -12,12 +12,9 @@ from gradwalk.engine.broker import MESSAGE_LISTS
 from gradwalk.engine.engine import BusyError, Lane, Order
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog, SharedRun
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.sandbox.jobs import TraceJob
 from tests.world.redis import Redis
+from tests.world.sandbox import job_of
 
-REQUEST = TraceRequest(source="x")
-JOB = TraceJob(request=REQUEST, limits=resolve_limits(REQUEST.options.limits))
 ROOM = Caps(waiting_max=100, client_waiting_max=100)
 LASTING, PASSING = Outcome(lasting=True), Outcome(lasting=False)
 HERE, THERE = "here", "there"
@@ -31,7 +28,7 @@ async def opened(redis: Redis) -> AsyncIterator[RunLog]:
 
 
 def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
-    return Order(run_id, JOB, lane, client)
+    return Order(run_id, job_of("x"), lane, client)
 
 
 async def start(log: RunLog, run_id: str = "a", server: str = HERE) -> SharedRun:

@@ -6,8 +6,9 @@ from typing import Any, cast
 from gradwalk.engine.engine import Engine, Lane, Sink
 from gradwalk.engine.job import Outcome
 from gradwalk.engine.runs import RETAINED_BYTES_MAX, Run, Runs, RunState
-from tests.engine.engines import address, job
+from tests.engine.engines import address
 from tests.world.loop import run_in_own_loop
+from tests.world.sandbox import job_of
 
 LASTING = Outcome(lasting=True)
 TURNS = 20
@@ -71,7 +72,7 @@ def test_results_that_come_within_one_picture_are_told_together_and_the_first_an
     async def work() -> None:
         engine = ByHand()
         runs = Runs(cast("Engine", engine), keep, abandon_seconds=1, retain_seconds=1)
-        run = await runs.join_or_start(address("x"), job("x"), Lane.LIVE)
+        run = await runs.join_or_start(address("x"), job_of("x"), Lane.LIVE)
         following = asyncio.create_task(follow(run, told))
         engine.sink.started()
         assert await say(engine.sink, b"0") == [[b"0"]], "the first at once"
@@ -92,7 +93,7 @@ def test_a_run_is_called_off_when_its_last_follower_has_been_gone_for_a_while() 
 
     async def work() -> None:
         runs = Runs(cast("Engine", ByHand()), keep, abandon_seconds=1, retain_seconds=1)
-        run = await runs.join_or_start(address("x"), job("x"), Lane.LIVE)
+        run = await runs.join_or_start(address("x"), job_of("x"), Lane.LIVE)
 
         async def is_called_off_after(seconds: float) -> bool:
             loop.now += seconds
@@ -113,7 +114,7 @@ async def test_results_that_are_not_kept_are_bounded_by_their_bytes_and_the_olde
     runs = Runs(cast("Engine", engine), keep, abandon_seconds=1, retain_seconds=1_000)
     count, part = 5, RETAINED_BYTES_MAX // 3
     for number in range(count):
-        run = await runs.join_or_start(address(str(number)), job(str(number)), Lane.LIVE)
+        run = await runs.join_or_start(address(str(number)), job_of(str(number)), Lane.LIVE)
         engine.sink.append([bytes(part)])
         engine.sink.finished(Outcome(lasting=False))
         while run.state is not RunState.DONE:

@@ -1,8 +1,7 @@
 """Rooms over real connections to a real server: who sees what, when, and what is left afterwards."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -36,12 +35,9 @@ def lecture_server(request: pytest.FixtureRequest, run: object) -> Any:  # noqa:
     return shared[0] if shared else request.getfixturevalue("tight_server")
 
 
-@asynccontextmanager
-async def in_hall(server: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """A client with room for many connections."""
-    limits = httpx.Limits(max_connections=200)
-    async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
-        yield client
+def in_hall(server: Any) -> httpx.AsyncClient:
+    """A client of those who are there."""
+    return httpx.AsyncClient(base_url=server.url, timeout=60)
 
 
 async def test_who_follows_sees_what_is_presented_and_who_comes_late_the_same(lecture_server: Any) -> None:
@@ -267,8 +263,7 @@ async def stop_under_a_follower(server: Server, other: Server) -> None:
 
 async def test_a_room_is_one_on_every_server_of_a_cluster(pair: tuple[Server, Server], redis_server: Redis) -> None:
     here, there = pair
-
-    async with in_hall(here) as client, httpx.AsyncClient(base_url=there.url, timeout=60) as other:
+    async with in_hall(here) as client, in_hall(there) as other:
         hall = await Hall.open(client, question=QUESTION)
         elsewhere = Hall(other, {"code": hall.code, "secret": hall.secret})
         presenter, far = await hall.presenter(), await elsewhere.follower(ADA)

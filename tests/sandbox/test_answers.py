@@ -11,11 +11,11 @@ from gradwalk.protocol.document import trace_id
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
+from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.answers import AnswerError, EventAnswer, ReplayAnswer, expected_header
 from gradwalk.sandbox.frames import FrameError, FrameReader, encode_frame
-from gradwalk.sandbox.jobs import JacobianJob
+from tests.world.sandbox import jacobian_job_of
 
 VERSIONS = {"gradwalk": "1", "torch": "2"}
 
@@ -111,15 +111,11 @@ def test_after_a_restart_only_what_is_new_comes_out() -> None:
     assert answer.is_complete
 
 
-def jacobians() -> ReplayAnswer:
-    request = TraceRequest(source="x = 1\n")
-    return ReplayAnswer(JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0))
-
-
 def test_a_replay_answers_with_local_jacobians_or_is_refused() -> None:
-    assert jacobians().accept(b"[]") == []
+    job = jacobian_job_of("x = 1\n")
+    assert ReplayAnswer(job).accept(b"[]") == []
     with pytest.raises(AnswerError):
-        jacobians().accept(b'{"argnum":0}')
+        ReplayAnswer(job).accept(b'{"argnum":0}')
 
 
 FRAME_MAX, TOTAL_MAX = 40, 80

@@ -17,16 +17,14 @@ import pytest
 
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.protocol.wire import read_events
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import JacobianJob
 from gradwalk.sandbox.launcher import Exit, ForkLauncher, LauncherGoneError, SpawnLauncher
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 from tests.world.processes import children_of, is_alive, wait_until
-from tests.world.sandbox import HASTY_SECONDS, REFERENCE, job_of, trace_in
+from tests.world.sandbox import HASTY_SECONDS, REFERENCE, jacobian_job_of, job_of, trace_in
 from tests.world.stream import assert_whole
 
 Start = Callable[..., Sandbox]
@@ -235,10 +233,8 @@ def test_closing_does_not_wait_for_a_start() -> None:
 
 
 def test_a_replay_that_dies_says_why(sandboxes: Start) -> None:
-    request = TraceRequest(source="import os\nos.abort()")
-    job = JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
     with pytest.raises(ReplayProblemError) as caught:
-        sandboxes().replay(job, Cancellation())
+        sandboxes().replay(jacobian_job_of("import os\nos.abort()"), Cancellation())
     assert caught.value.problem["kind"] == "crashed"
 
 

@@ -21,24 +21,15 @@ PLENTY = 1 << 30
 Open = Callable[[], AbstractAsyncContextManager[TraceStore]]
 
 
-@pytest.fixture
-def sqlite(tmp_path: Path) -> Callable[[], TraceStore]:
-    return lambda: SqliteStore(tmp_path / "traces.sqlite3", PLENTY, snippet_bytes_max=1_050)
-
-
-@pytest.fixture
-def shared(redis: Redis) -> Callable[[], TraceStore]:
-    return lambda: RedisStore(connect(redis.url))
-
-
 @pytest.fixture(params=["sqlite", "shared"])
-def opened(request: pytest.FixtureRequest, run: object) -> Open:  # noqa: ARG001 (it starts processes)
+def opened(request: pytest.FixtureRequest, run: object, tmp_path: Path) -> Open:  # noqa: ARG001 (it starts processes)
     """Every store in turn, empty; each call is one more server that uses it."""
-    make: Callable[[], TraceStore] = request.getfixturevalue(request.param)
+    redis: Redis | None = request.getfixturevalue("redis") if request.param == "shared" else None
 
     @asynccontextmanager
     async def open_one() -> AsyncIterator[TraceStore]:
-        store = make()
+        own = tmp_path / "traces.sqlite3"
+        store = RedisStore(connect(redis.url)) if redis else SqliteStore(own, PLENTY, snippet_bytes_max=1_050)
         try:
             yield store
         finally:

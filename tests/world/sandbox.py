@@ -6,7 +6,7 @@ from gradwalk.protocol.events import Event
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.jobs import TraceJob
+from gradwalk.sandbox.jobs import JacobianJob, TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 
@@ -30,6 +30,12 @@ def job_of(source: str, **options: Any) -> TraceJob:
     """The job of a request for a trace."""
     request = TraceRequest.model_validate({"source": source, "options": options})
     return TraceJob(request=request, limits=resolve_limits(request.options.limits))
+
+
+def jacobian_job_of(source: str) -> JacobianJob:
+    """The job of a request for the first local Jacobian of the first step."""
+    request = TraceRequest(source=source)
+    return JacobianJob(request=request, limits=resolve_limits(request.options.limits), index=0, argnum=0)
 
 
 def trace_in(sandbox: Sandbox, source: str, **options: Any) -> list[Event]:

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { readAsCalls } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
-
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
 import { TRACES } from "../protocol/samples";
@@ -11,9 +10,8 @@ import { drawCallout } from "./equation";
 import type { Place, ProductForm, Rule } from "./form";
 import { placeOf, samePlace } from "./form";
 import { movedForm } from "./moves";
-import { type Multiplying, multiplyingAt, type Spot } from "./multiplying";
+import { multiplyingAt, type Spot } from "./multiplying";
 import { productForms } from "./product";
-import type { View } from "./views";
 
 interface Shown {
   readonly where: string;
@@ -51,21 +49,6 @@ function places({ result: { matrix } }: ProductForm): readonly Place[] {
   return matrix.cells.map((_, index) => placeOf(matrix, index));
 }
 
-function writtenIn(form: ProductForm, motion: Multiplying): readonly Place[] {
-  return places(form).filter(motion.isWritten);
-}
-
-/** The one product of a step, by the name of what it is for. */
-function formOf(name: string, step: number, operand: string, view: View): ProductForm {
-  const found = ALL.find(({ where }) => where === `${name} ${step} ${operand} ${view}`);
-  if (found === undefined) throw new Error("the example has changed");
-  return found.form;
-}
-
-function samePlaceOf(place: Place | null, other: Place): boolean {
-  return place !== null && samePlace(place, other);
-}
-
 it("knows every way in which entries come about", () => {
   const rules = new Set<Rule>(ALL.map(({ form }) => form.rule));
   expect(rules).toEqual(new Set(["terms", "entries", "dealt", "folded", "moved"]));
@@ -91,27 +74,17 @@ it.each(TRACES)("lays out every list of moves that %s has", (name) => {
 describe.each(TRACES)("each product of %s", (name) => {
   const forms = formsOf(name);
 
-  it("has nothing of the result at 0 and at 0.1, all of it at 1, and nothing on its way", () => {
-    for (const { form } of forms) {
-      for (const progress of [0, 0.1, 1]) {
-        const motion = multiplyingAt(form, progress);
-        expect(writtenIn(form, motion)).toEqual(progress === 1 ? places(form) : []);
-        expect(motion.flights).toEqual([]);
-        if (progress < 1) expect(motion.landed).toBe(0);
-        else expect(motion.landed).toBeGreaterThanOrEqual(form.termsAt(motion.current).length);
-      }
-    }
-  });
-
-  it("writes an entry when its products are in, and never takes it back", () => {
+  it("has nothing of the result at 0.1, writes an entry when its products are in, and keeps it", () => {
     for (const { form } of forms) {
       let before: readonly Place[] = [];
       for (let hundredth = 0; hundredth <= 100; hundredth += 1) {
-        const motion = multiplyingAt(form, hundredth / 100);
-        const written = writtenIn(form, motion);
+        const { flights, landed, isWritten, current } = multiplyingAt(form, hundredth / 100);
+        const written = places(form).filter(isWritten);
         expect(written).toEqual(expect.arrayContaining([...before]));
-        for (const { to } of motion.flights)
-          if (to.table === "result") expect(written.some((place) => samePlace(place, to.place))).toBe(false);
+        for (const { to } of flights) expect(to.table === "result" && isWritten(to.place)).toBe(false);
+        if (hundredth <= 10) expect([written, flights, landed]).toEqual([[], [], 0]);
+        if (hundredth === 100) expect([written, flights]).toEqual([places(form), []]);
+        if (hundredth === 100) expect(landed).toBeGreaterThanOrEqual(form.termsAt(current).length);
         before = written;
       }
     }
@@ -131,9 +104,10 @@ describe.each(TRACES)("each product of %s", (name) => {
         expect([isIn(from), isIn(to)]).toEqual([true, true]);
         const into = to.table === "result" ? [to.place] : places(form);
         const products = into.flatMap((place) => form.termsAt(place));
-        const fitting = products.filter((term) =>
-          from.table === "result" ? false : samePlaceOf(term[from.table], from.place),
-        );
+        const fitting = products.filter((term) => {
+          const place = from.table === "result" ? null : term[from.table];
+          return place !== null && samePlace(place, from.place);
+        });
         const values = fitting.map(({ left, a, b }) =>
           to.table === "result" && left !== null ? toNumber(a) * toNumber(b) : toNumber(a),
         );
@@ -141,17 +115,6 @@ describe.each(TRACES)("each product of %s", (name) => {
       }
     }
   });
-});
-
-it("lays a batch out as matrices one below the other", () => {
-  const form = formOf("structures", 16, "b", "matrices");
-  expect([form.left.role, form.left.matrix.rows, form.left.matrix.columns]).toEqual(["jacobian", 6, 2]);
-  expect(form.termsAt({ row: 4, column: 1 }).map(({ left, right }) => [left, right])).toEqual(
-    [0, 1].map((column) => [
-      { row: 4, column },
-      { row: 2 + column, column: 1 },
-    ]),
-  );
 });
 
 /** Sizes that go with one another, the last ones beside each other; null where some do not. */

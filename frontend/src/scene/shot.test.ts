@@ -46,28 +46,23 @@ function regionOf(stage: Size, needed?: Size) {
 }
 
 it.each([
-  ["below", 857, 704],
-  ["below", 1020, 804],
-  ["beside", 1180, 804],
-  ["beside", 1417, 984],
-  ["beside", 1400, 1600],
-  ["below", 390, 640],
-])("the dock stands %s a graph of %i x %i", (side, width, height) => {
-  expect(dockOf({ width, height }).side).toBe(side);
-});
-
-it.each([
-  ["below", 1417, 984, 800, 100],
-  ["beside", 1417, 984, 700, 100],
-  ["beside", 1417, 984, 2000, 100],
-  ["below", 1020, 804, 350, 300],
-  ["beside", 1020, 804, 350, 400],
-  ["below", 1020, 804, 450, 400],
-])(
-  "the dock stands %s, at %i x %i, of a graph that can be read in %i x %i",
-  (side, width, height, ...needed) => {
-    const [across, down] = needed;
-    expect(dockOf({ width, height }, 1, { width: across, height: down }).side).toBe(side);
+  ["below", [857, 704], [0, 0]],
+  ["below", [1020, 804], [0, 0]],
+  ["beside", [1180, 804], [0, 0]],
+  ["beside", [1417, 984], [0, 0]],
+  ["beside", [1400, 1600], [0, 0]],
+  ["below", [390, 640], [0, 0]],
+  ["below", [1417, 984], [800, 100]],
+  ["beside", [1417, 984], [700, 100]],
+  ["beside", [1417, 984], [2000, 100]],
+  ["below", [1020, 804], [350, 300]],
+  ["beside", [1020, 804], [350, 400]],
+  ["below", [1020, 804], [450, 400]],
+] as const)(
+  "the dock stands %s, on a stage of %j, of a graph that can be read in %j",
+  (side, stage, needed) => {
+    const [of, at] = [stage, needed].map(([width, height]) => ({ width, height }));
+    expect(of && dockOf(of, 1, at).side).toBe(side);
   },
 );
 
@@ -138,16 +133,14 @@ describe.each(TRACES)("the pictures of %s", (name) => {
         expect(camera, formatPosition(position)).toEqual(seen.get(step) ?? camera);
         seen.set(step, camera);
         if (box === null) continue;
-        const { side } = dockOf(stage);
-        const tie = tieOf(side, box, layout, camera, region, mapOf(stage));
+        const [{ side }, map] = [dockOf(stage), mapOf(stage)];
+        const tie = tieOf(side, box, layout, camera, region, map);
         const [card, [start], end] = [project(box, camera), tie, tie.at(-1) ?? tie[0]];
         expect(start.y).toBeCloseTo(card.y + card.height);
         expect(start.x > card.x && start.x < card.x + card.width).toBe(true);
-        const edge =
-          side === "below"
-            ? end.y + end.height - mapOf(stage).height
-            : end.x + end.width - mapOf(stage).width;
-        expect(edge, formatPosition(position)).toBeCloseTo(0);
+        const [reached, edge] =
+          side === "below" ? [end.y + end.height, map.height] : [end.x + end.width, map.width];
+        expect(reached, formatPosition(position)).toBeCloseTo(edge);
       }
     }
   });

@@ -10,11 +10,13 @@ import type { CalloutScene } from "./equation";
 import { drawCallout } from "./equation";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
+import type { View } from "./views";
 import { type Equation, lineOf, writtenAccumulation, writtenProduct, writtenSummands } from "./written";
 
 const DIGITS = 4;
 const SIZE = 20;
 const BEFORE = [0, 0.05, 0.5, 0.95];
+const LOOK = { precision: DIGITS, pointed: null, isAlone: false, jacobian: null } as const;
 const LETTERS = { size: SIZE, face: "mono" } as const;
 
 /** The cells of the result, as they are read at a moment; null where it is no table. */
@@ -24,73 +26,58 @@ function resultOf(equation: Equation): readonly string[] | null {
   return table?.cells.flat().map(({ text }) => text) ?? null;
 }
 
-interface Seen {
-  readonly name: string;
-  readonly side: string | null;
-  readonly isWritten: boolean;
-}
-
-function tablesOf(equation: Equation): readonly Seen[] {
-  return lineOf(equation, SIZE, Number.POSITIVE_INFINITY).blocks.flatMap(({ block: { table } }) =>
-    table === null
-      ? []
-      : [
-          {
-            name: table.name,
-            side: table.side,
-            isWritten: table.cells.flat().every(({ text }) => text !== "·"),
-          },
-        ],
-  );
+function tablesOf(equation: Equation) {
+  return lineOf(equation, SIZE, Number.POSITIVE_INFINITY).blocks.flatMap(({ block: { table } }) => {
+    if (table === null) return [];
+    const isWritten = table.cells.flat().every(({ text }) => text !== "·");
+    return [{ name: table.name, side: table.side, isWritten }];
+  });
 }
 
 function numbersOf(gradient: Gradient): readonly string[] {
   return isTensor(gradient) ? (gradient.data ?? []).map((cell) => formatNumber(cell, DIGITS)) : [];
 }
 
+interface Motion {
+  readonly view: View | null;
+  readonly at: (progress: number) => Equation;
+  readonly end: Gradient;
+}
+
 /** What comes about in the motion into a stop, at each progress of it, and what it is in the end. */
-function motions(callout: CalloutScene): readonly { at: (progress: number) => Equation; end: Gradient }[] {
+function motions(callout: CalloutScene): readonly Motion[] {
   if (callout.kind === "accumulate" && callout.shown.landed)
-    return [{ at: (progress) => writtenAccumulation(callout, progress, DIGITS), end: callout.after }];
+    return [
+      { view: null, at: (progress) => writtenAccumulation(callout, progress, DIGITS), end: callout.after },
+    ];
   if (callout.kind !== "vjp" || !callout.shown.entering) return [];
   const { shown } = callout;
   return callout.operands.flatMap((operand) =>
     operand.factors.slice(0, 1).flatMap((factor) =>
       productForms(callout.node, operand, factor, callout.saved).map((form) => ({
-        at: (progress: number) =>
-          writtenProduct(form, {
-            shown,
-            progress,
-            precision: DIGITS,
-            pointed: null,
-            isAlone: false,
-            jacobian: null,
-          }),
+        view: form.view,
+        at: (progress: number) => writtenProduct(form, { ...LOOK, shown, progress }),
         end: operand.returned,
       })),
     ),
   );
 }
 
+/** How scores = queries @ keys.T, in the example "attention", sends v on, in one of the ways to read it. */
+function motionOf(view: View): (progress: number) => Equation {
+  const position = { direction: "backward", step: 3, phase: "multiply" } as const;
+  const callout = drawCallout(sampleTrace("attention"), position);
+  const motion = callout && motions(callout).find((each) => each.view === view);
+  if (!motion) throw new Error("the example has changed");
+  return motion.at;
+}
+
 it("makes tables and captions narrower where that saves a row", () => {
   // v and J of three columns each, as wide as a phone; what is returned has a row of its own and all its width.
-  const callout = drawCallout(sampleTrace("attention"), {
-    direction: "backward",
-    step: 3,
-    phase: "multiply",
-  });
-  const operand = callout?.kind === "vjp" ? callout.operands[0] : undefined;
-  const factor = operand?.factors[0];
-  if (callout?.kind !== "vjp" || operand === undefined || factor === undefined)
-    throw new Error("the example has changed");
-  const form = productForms(callout.node, operand, factor, callout.saved).find(
-    ({ view }) => view === "matrices",
-  );
-  if (form === undefined) throw new Error("v and J are no matrices");
-  const look = { precision: DIGITS, progress: 1, pointed: null, isAlone: false, jacobian: null };
+  const equation = motionOf("matrices")(1);
   const widthsAt = (width: number) =>
-    lineOf(writtenProduct(form, { ...look, shown: callout.shown }), 12, width).blocks.flatMap(
-      ({ block, at }) => (block.table === null ? [] : [{ width: block.width, middle: at.y + block.middle }]),
+    lineOf(equation, 12, width).blocks.flatMap(({ block, at }) =>
+      block.table === null ? [] : [{ width: block.width, middle: at.y + block.middle }],
     );
   const [v, J, result] = widthsAt(374);
   expect(v?.middle).toBe(J?.middle);
@@ -140,16 +127,10 @@ describe.each(SAMPLES)("%s", (name) => {
 });
 
 it("hands what a line makes to the next one when all of it is there", () => {
-  const trace = sampleTrace("attention");
-  const position = { direction: "backward", step: 3, phase: "multiply" } as const;
-  const callout = drawCallout(trace, position);
-  if (callout === null) throw new Error("the example has changed");
-  const motion = motions(callout).find(
-    ({ at }) => tablesOf(at(0)).filter(({ side }) => side === "result").length === 3,
-  );
+  const equationAt = motionOf("elements");
   let handed = 0;
   for (const progress of [0, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9, 1]) {
-    const tables = tablesOf(motion?.at(progress) ?? { parts: () => [] });
+    const tables = tablesOf(equationAt(progress));
     const results = tables.filter(({ side }) => side === "result");
     expect(results).toHaveLength(3);
     for (const { name, isWritten } of results) {

@@ -14,14 +14,8 @@ function tensorsOf({ started: { graph } }: PassState): readonly TensorId[] {
   return graph.nodes.flatMap(({ id, outputs }) => outputs.map((_, outputNr) => ({ node: id, outputNr })));
 }
 
-interface Compared {
-  readonly pair: string;
-  readonly isEqual: boolean;
-  readonly isChanged: boolean;
-}
-
 /** Every two tensors of a sample between which all numbers are known, v times J beside what the engine brought. */
-function compared(name: string): readonly Compared[] {
+function compared(name: string) {
   const trace = sampleTrace(name);
   return trace.passes.flatMap((pass) => {
     const jacobian = (link: Link) => jacobianOf(trace, pass, link);
@@ -34,12 +28,9 @@ function compared(name: string): readonly Compared[] {
         const product = timesLinks(v, chain, jacobian);
         const brought = broughtTo(trace, pass, chain)(by);
         if (product === null || brought === null) return [];
+        const isChanged = changedLinks(trace, pass, chain).length > 0;
         return [
-          {
-            pair: `${tensorKey(of)}..${tensorKey(by)}`,
-            isEqual: areEqual(product, brought.rows),
-            isChanged: changedLinks(trace, pass, chain).length > 0,
-          },
+          { pair: `${tensorKey(of)}..${tensorKey(by)}`, isEqual: areEqual(product, brought.rows), isChanged },
         ];
       }),
     );
@@ -59,11 +50,8 @@ it("compares nearly all pairs of the samples", () => {
 
 const at = (node: string): TensorId => ({ node, outputNr: 0 });
 
-function drawn(chain: Chain | null): readonly string[] | null {
-  return chain === null
-    ? null
-    : chain.segments.map(({ of, by, paths, group }) => `${group ?? ""}${of.node}-${by.node} ${paths}`);
-}
+const drawn = (chain: Chain | null): readonly string[] | null =>
+  chain?.segments.map(({ of, by, paths, group }) => `${group ?? ""}${of.node}-${by.node} ${paths}`) ?? null;
 
 describe("a chain", () => {
   it("counts 2^5000 paths without walking them", () => {

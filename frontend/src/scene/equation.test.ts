@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { emptyTrace, foldEvents } from "../model/trace";
 import { readSample, TRACES } from "../protocol/samples";
 import { textOf } from "../words/say";
@@ -16,26 +16,18 @@ function callouts(name: string, isWhole: boolean): VjpCallout[] {
   });
 }
 
-describe.each(TRACES)("%s, before it is explained", (name) => {
+it.each(TRACES)("says of a formula of %s that it is being checked, until it is explained", (name) => {
+  const checking = "The formula is still being checked.";
   const early = callouts(name, false);
-
-  it("says of a formula that is not there that it is being checked, and nothing of where it is written", () => {
-    const reasons = early.flatMap(({ operands }) => operands.map(({ whyNoVjp }) => whyNoVjp));
-    if (name === "mlp-step") expect(reasons).not.toContain(null);
-    for (const { operands, origin, node } of early) {
-      for (const { whyNoVjp, isExplained, isUnproven } of operands) {
-        expect(isExplained).toBe(false);
-        expect(isUnproven).toBe(node.kind === "custom");
-        if (whyNoVjp !== null) expect(textOf(whyNoVjp)).toBe("The formula is still being checked.");
-      }
-      if (node.kind === "op") expect(origin.map(textOf).join()).not.toContain("derivatives.yaml");
+  const reasons = early.flatMap(({ operands }) => operands.map(({ whyNoVjp }) => whyNoVjp));
+  if (name === "mlp-step") expect(reasons).not.toContain(null);
+  for (const { operands, origin, node } of early) {
+    for (const { whyNoVjp, isExplained, isUnproven } of operands) {
+      expect([isExplained, isUnproven]).toEqual([false, node.kind === "custom"]);
+      if (whyNoVjp !== null) expect(textOf(whyNoVjp)).toBe(checking);
     }
-  });
-
-  it("says so no more when it is", () => {
-    const said = callouts(name, true).flatMap(({ operands }) =>
-      operands.map(({ whyNoVjp }) => textOf(whyNoVjp ?? [])),
-    );
-    expect(said).not.toContain("The formula is still being checked.");
-  });
+    if (node.kind === "op") expect(origin.map(textOf).join()).not.toContain("derivatives.yaml");
+  }
+  for (const { operands } of callouts(name, true))
+    for (const { whyNoVjp } of operands) expect(textOf(whyNoVjp ?? [])).not.toBe(checking);
 });

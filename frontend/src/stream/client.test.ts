@@ -99,23 +99,18 @@ describe("a run", () => {
     expect(statuses.filter((status) => status.kind === "offline")).toHaveLength(2);
   });
 
-  it("follows the id when the answer to the POST does not stream", async () => {
-    const { base, asked } = await serve((request, response) => {
-      if (request.method === "POST") {
-        response.writeHead(202, { "Content-Type": "application/json" }).end(JSON.stringify({ id: ID }));
-      } else streamAll(response);
-    });
-    expect((await run(base)).events).toEqual(EVENTS);
-    expect(asked[1]).toBe(`GET /api/traces/${ID}/events after -`);
-  });
-
-  it("fetches the document of a known trace", async () => {
-    const { base } = await serve((request, response) => {
-      response.writeHead(200, { "Content-Type": "application/json" });
-      response.end(JSON.stringify(request.method === "POST" ? { id: ID } : SAMPLE));
-    });
-    expect((await run(base)).events).toEqual(EVENTS);
-  });
+  it.each([202, 200])(
+    "follows the id of an answer that does not stream: to events, or to a document",
+    async (status) => {
+      const { base, asked } = await serve((request, response) => {
+        if (request.method === "GET" && status === 202) return streamAll(response);
+        response.writeHead(status, { "Content-Type": "application/json" });
+        response.end(JSON.stringify(request.method === "POST" ? { id: ID } : SAMPLE));
+      });
+      expect((await run(base)).events).toEqual(EVENTS);
+      expect(asked[1]).toBe(`GET /api/traces/${ID}${status === 202 ? "/events" : ""} after -`);
+    },
+  );
 
   it("says when it is busy, counts down and tries again", async () => {
     const { base, asked } = await serve((_, response) => {

@@ -1,54 +1,35 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
-import type { TraceState } from "../model/trace";
 import type { Finding } from "../protocol/trace.gen";
 import { markedUp } from "./say";
 import { standouts } from "./standouts";
 
-function withFindings(found: readonly Partial<Finding>[]): TraceState {
-  const findings = found.map(
-    (each): Finding => ({
-      kind: "overflow",
-      node: null,
-      step: null,
-      span: null,
-      group: null,
-      fact: { kind: "finding-changed" },
-      ...each,
-    }),
-  );
+it("names what stands out, and counts steps over all passes, as the transport does", () => {
   const trace = sampleTrace("gradient-accumulation");
-  const passes = trace.passes.map((pass) =>
-    pass.index === 1 && pass.finished !== null ? { ...pass, finished: { ...pass.finished, findings } } : pass,
+  const step = trace.passes[1]?.steps[1];
+  if (step === undefined) throw new Error("the sample has two passes");
+  const operands = { reaches: "It vanishes.", node: "MulBackward0", shape: { shape: [3] } };
+  const about = { node: null, step: null, span: null, group: null };
+  const findings: Finding[] = [
+    { ...about, kind: "vanishing", fact: { kind: "finding-vanishing-alone", operands }, step: step.index },
+    { ...about, kind: "dead_relu", fact: { kind: "finding-dead-relu", operands }, node: step.node },
+    { ...about, kind: "overflow", fact: { kind: "told", operands: { text: "about no step" } } },
+    { ...about, kind: "exploding", fact: { kind: "finding-exploding-alone", operands }, step: 1_000_000 },
+  ];
+  const passes = trace.passes.map(({ finished, ...pass }) => ({
+    ...pass,
+    finished: finished && { ...finished, findings: pass.index === 1 ? findings : [] },
+  }));
+  const found = standouts({ ...trace, passes });
+  const number = trace.steps.indexOf(step) + 1;
+  expect(found.map((each) => [each.title, each.step])).toEqual([
+    ["vanishing gradient", number],
+    ["dead relu", number],
+    ["", null],
+    ["exploding gradient", null],
+  ]);
+  expect(markedUp(found[0]?.said ?? [])).toBe(
+    "It vanishes. MulBackward0 does it alone. Relu, residual connections, normalisation or a better initialisation " +
+      "keep the slopes near 1.",
   );
-  return { ...trace, passes };
-}
-
-describe("standouts", () => {
-  it("counts steps over all passes, as the transport does", () => {
-    const trace = withFindings([]);
-    const step = trace.passes[1]?.steps[1];
-    if (step === undefined) throw new Error("the sample has two passes");
-    const number = trace.steps.indexOf(step) + 1;
-    const operands = { reaches: "It vanishes.", node: "MulBackward0", shape: { shape: [3] } };
-    const found = standouts(
-      withFindings([
-        { kind: "vanishing", fact: { kind: "finding-vanishing-alone", operands }, step: step.index },
-        { kind: "dead_relu", fact: { kind: "finding-dead-relu", operands }, node: step.node },
-        { kind: "overflow", fact: { kind: "told", operands: { text: "about no step" } } },
-        { kind: "exploding", fact: { kind: "finding-exploding-alone", operands }, step: 1_000_000 },
-      ]),
-    );
-    expect(found.map((each) => each.step)).toEqual([number, number, null, null]);
-    expect(found.map((each) => each.title)).toEqual([
-      "vanishing gradient",
-      "dead relu",
-      "",
-      "exploding gradient",
-    ]);
-    expect(markedUp(found[0]?.said ?? [])).toBe(
-      "It vanishes. MulBackward0 does it alone. Relu, residual connections, normalisation or a better initialisation " +
-        "keep the slopes near 1.",
-    );
-  });
 });

@@ -1,6 +1,5 @@
 """The page in one file, opened from a folder on a machine without a network."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from gradwalk.exports.walk import Walk
 from gradwalk.words.catalogue import say
 from gradwalk.words.problems import tell_problem
 from tests.e2e.conftest import Opener
-from tests.e2e.host_page import HostPage, place, wait_until_ready
+from tests.e2e.host_page import place, wait_until_ready
 from tests.examples.traced import trace_example
-from tests.exports.readers import GOLDEN, golden
+from tests.exports.readers import golden
 
 
 def open_file(new_page: Opener, file: Path, content: bytes, **options: str) -> tuple[Page, list[str]]:
@@ -81,28 +80,20 @@ PLACES = """(element) => Object.fromEntries(
   }))"""
 
 
-def test_pictures_and_files_have_the_places_of_the_page(host: HostPage) -> None:
-    """Graphs with groups, laid out by a browser's own worker and, for files, in an engine without a browser."""
-    names = ("chain-of-two", "mlp-step")
-    for name in names:
-        shutil.copy(GOLDEN / f"{name}.json", host.folder)
-    elements = host.paste_elements(*((f"{name}.json", 'step="1.3"') for name in names))
-    for name, element in zip(names, elements, strict=True):
-        layout = kit.with_baked(golden(name))["baked"]["layouts"][0]
-        expect(element.get_by_role("article").first).to_be_visible()
-        seen = element.evaluate(PLACES)
-        ours = layout["nodes"] | {group: place[:4] for group, place in layout["groups"].items()}
-        assert set(seen) == set(ours)
-        for box, expected in ours.items():
-            assert seen[box] == pytest.approx([*expected], abs=0.011), (name, box)
-
-
-def test_a_file_from_where_there_is_no_v8_is_laid_out_by_its_reader(new_page, tmp_path, monkeypatch):
-    document = golden("mlp-step")
-    baked, _ = open_file(new_page, tmp_path / "baked.html", write_html(document, Selection()))
-    monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
-    monkeypatch.setattr(kit, "SCENE", Scene())
-    page, asked = open_file(new_page, tmp_path / "page.html", write_html(document, Selection()))
-    assert asked == [(tmp_path / "page.html").as_uri()]
-    for what in (PLACES, "element => element.shadowRoot.querySelectorAll('math').length"):
-        assert page.locator("grad-walk").evaluate(what) == baked.locator("grad-walk").evaluate(what)
+@pytest.mark.parametrize("name", ["chain-of-two", "mlp-step"])
+def test_a_file_from_where_there_is_no_v8_is_laid_out_by_its_reader(new_page, tmp_path, monkeypatch, name):
+    """As the engine without a browser lays it out, and with as many formulas; these graphs have groups."""
+    file, document = tmp_path / "page.html", golden(name)
+    layout = kit.with_baked(document)["baked"]["layouts"][0]
+    expected = layout["nodes"] | {group: place[:4] for group, place in layout["groups"].items()}
+    formulas = []
+    for has_engine in (True, False):
+        if not has_engine:
+            monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
+            monkeypatch.setattr(kit, "SCENE", Scene())
+        page, asked = open_file(new_page, file, write_html(document, Selection()))
+        assert asked == [file.as_uri()]
+        seen = page.locator("grad-walk").evaluate(PLACES)
+        assert seen == {box: pytest.approx([*place], abs=0.011) for box, place in expected.items()}
+        formulas.append(page.locator("grad-walk math").count())
+    assert formulas[0] == formulas[1] > 0

@@ -1,17 +1,21 @@
-"""Every shipped example opens in the gallery and runs.
+"""Every shipped example opens and runs, and the step that answers its question shows what torch computes.
 
 That its walk is the same there and back, and that no card, token or word covers another: `scene.test.ts`,
 `place.test.ts`, `picture.test.ts`.
 """
 
+import re
+
 import pytest
+import torch
 from playwright.sync_api import expect
+from torch import tensor
 
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.examples.example import Example
 from gradwalk.words.catalogue import tell, tell_attribute
 from tests.e2e.conftest import Opener
-from tests.e2e.player import PlayerPage
+from tests.e2e.player import PlayerPage, fragment
 
 SAMPLE = {
     "attention", "double-backward", "gradcheck", "gradient-accumulation", "map", "none-zeros-undefined", "rows-of-j",
@@ -61,3 +65,46 @@ def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
         expect(dialog.get_by_text(question, exact=True).first).to_be_visible()
     dialog.get_by_role("button", name=questions["why-grad-output"]).click()
     expect_opened(player, next(example for example in EXAMPLES if example.slug == "why-grad-output"))
+
+
+def test_nothing_is_not_zero(player: PlayerPage) -> None:
+    """What was returned as None, what is undefined, and what backward returned in place of v times J."""
+    player.open("example=none-zeros-undefined&s=4.4")
+    player.product.get_by_role("button", name="b", exact=True).click()
+    player.show_panel("page-steps")
+    row = player.rows.nth(3)
+    for word in ("None", "undefined"):
+        expect(row).to_contain_text(word)
+    expect(row).not_to_contain_text("0")
+    expect(player.page.get_by_role("img", name=re.compile("^None"))).to_be_visible()
+    x, v = tensor([0.0, 1.0, 2.0]), tensor([1.0, 10.0, 100.0])
+    player.open("example=returned-jacobian&s=1.3")
+    product = (v @ torch.stack([x.exp()] * 3))[0].item()
+    expect(player.product).to_contain_text(re.compile(rf"=\s*{product:g}\s*\u2260\s*1"))
+
+
+def test_the_meter_tells_why_no_jacobian_is_kept(player: PlayerPage) -> None:
+    """What the whole Jacobian would take beside what the engine kept, which is x, once for each operand."""
+    source = "x = torch.ones(100_000, requires_grad=True)\n(x ** 2).backward(torch.ones(100_000))"
+    player.open(fragment(source, s="1.3"))
+    for text in ("37.3 GiB", f"{torch.ones(100_000).nbytes / 1000:g} kB"):
+        expect(player.product).to_contain_text(text)
+
+
+def test_a_line_leads_from_a_saved_tensor_to_the_symbol_that_it_fills(player: PlayerPage) -> None:
+    player.open("example=x-times-x&s=1.3")
+    player.page.wait_for_function(
+        """() => {
+            const chip = document.querySelector("[data-saved=other]")?.getBoundingClientRect();
+            const glyph = [...document.querySelectorAll(".returned mi")].find((each) => each.textContent === "x");
+            if (!chip || !glyph) return false;
+            const box = glyph.getBoundingClientRect();
+            const within = ({ x, y }, { left, right, top, bottom }) =>
+                x >= left && x <= right && y >= top - 2 && y <= bottom + 2;
+            return [...document.querySelectorAll(".callout svg path")].some((path) => {
+                const at = (share) =>
+                    path.getPointAtLength(share * path.getTotalLength()).matrixTransform(path.getScreenCTM());
+                return within(at(0), chip) && within(at(1), box);
+            });
+        }"""
+    )

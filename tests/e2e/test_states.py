@@ -94,13 +94,10 @@ def test_a_program_from_a_link_waits_for_a_click_and_a_shipped_example_does_not(
     player.wait_for_steps(2)
 
 
-def test_a_link_in_german_is_german(player: PlayerPage) -> None:
+def test_a_link_in_german_is_german_unless_its_catalogue_does_not_come(player: PlayerPage) -> None:
     player.page.goto(f"{player.server}/#{fragment('x*y', lang='de')}")
     expect(player.page.get_by_role("textbox", name=say("page-program", "de"))).to_be_visible()
     expect(player.page.locator("html")).to_have_attribute("lang", "de")
-
-
-def test_a_catalogue_that_does_not_come_leaves_an_english_page(player: PlayerPage) -> None:
     player.expected_complaints = ["net::ERR_FAILED"]
     player.page.route("**/assets/de-*.js", lambda route: route.abort())
     with player.page.expect_event("requestfailed", lambda request: "/assets/de-" in request.url):

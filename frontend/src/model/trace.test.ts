@@ -5,6 +5,12 @@ import type { Event } from "../protocol/trace.gen";
 import { forwardOrder } from "./position";
 import { emptyTrace, foldEvents } from "./trace";
 
+const PROBLEM = {
+  type: "problem",
+  kind: "error",
+  fact: { kind: "problem-interrupted" },
+  span: null,
+} as const;
 const isOf = (type: Event["type"]) => (event: Event) => event.type === type;
 
 describe("folding events", () => {
@@ -38,14 +44,7 @@ describe("folding events", () => {
     const { events } = readSample("x-times-x");
     const [started, begun] = [events.find(isOf("started")), events.find(isOf("pass_started"))];
     if (started?.type !== "started" || begun?.type !== "pass_started") throw new Error("no such sample");
-    const raised: Event = {
-      seq: 1,
-      type: "problem",
-      kind: "error",
-      fact: { kind: "problem-interrupted" },
-      span: null,
-      graph: begun.graph,
-    };
+    const raised: Event = { ...PROBLEM, seq: 1, graph: begun.graph };
     const state = foldEvents(emptyTrace(), [{ ...started, seq: 0 }, raised]);
     expect(state.passes.map((pass) => pass.started.graph)).toEqual([begun.graph]);
     expect(state.steps).toEqual([]);
@@ -56,12 +55,11 @@ describe("folding events", () => {
     const { events } = readSample("x-times-x");
     const finished = events.at(-1);
     if (finished?.type !== "finished") throw new Error("the sample has an end");
-    const problem = { kind: "error", fact: { kind: "problem-interrupted" }, span: null } as const;
     const [first, second] = [finished.seq, finished.seq + 1];
     const state = foldEvents(emptyTrace(), [
       ...events.slice(0, -1),
-      { ...problem, seq: first, type: "problem" },
-      { ...problem, seq: second, type: "problem" },
+      { ...PROBLEM, seq: first },
+      { ...PROBLEM, seq: second },
       { ...finished, seq: second + 1, caught: [first] },
     ]);
     expect(state.problems.map(({ isCaught }) => isCaught)).toEqual([true, undefined]);

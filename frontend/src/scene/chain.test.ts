@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chosenChain, firstChoice, formatChain, parseChain } from "../model/chainchoice";
 import { maskTrace } from "../model/mask";
-
 import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
 import { atHand, TRACES } from "../protocol/samples";
@@ -10,23 +9,24 @@ import { drawChain } from "./chain";
 
 const PRECISION = 4;
 
-function drawn(trace: TraceState, text: string): ChainScene {
-  const [pass] = trace.passes;
-  const choice = parseChain(text);
-  const chain = pass === undefined || choice === null ? null : chosenChain(pass.started.graph, choice);
-  if (pass === undefined || chain === null) throw new Error("no chain");
-  return drawChain(trace, pass, pass.started.graph, chain, PRECISION);
+/** Of a pass, by what an address says, or from one farthest end to the other. */
+function drawn(trace: TraceState, text?: string, at = 0): ChainScene | null {
+  const pass = trace.passes[at];
+  if (pass === undefined) throw new Error("no pass");
+  const { graph } = pass.started;
+  const choice = text === undefined ? firstChoice(pass, graph) : parseChain(text);
+  const chain = choice && chosenChain(graph, choice);
+  return chain && drawChain(trace, pass, graph, chain, PRECISION);
 }
 
 describe("a drawn chain", () => {
   it("lines up the shapes: columns of one factor are rows of the next", () => {
     for (const name of TRACES) {
       const trace = sampleTrace(name);
-      for (const pass of trace.passes) {
-        const choice = firstChoice(pass, pass.started.graph);
-        const chain = choice === null ? null : chosenChain(pass.started.graph, choice);
+      for (const at of trace.passes.keys()) {
+        const chain = drawn(trace, undefined, at);
         if (chain === null) continue;
-        const { v, links, product, jacobian } = drawChain(trace, pass, pass.started.graph, chain, PRECISION);
+        const { v, links, product, jacobian } = chain;
         const inner = [v?.columns ?? links[0]?.rows, ...links.map(({ columns }) => columns)];
         expect(links.map(({ rows }) => rows)).toEqual(inner.slice(0, -1));
         expect([undefined, inner.at(-1)]).toContain(product?.matrix.columns);
@@ -36,28 +36,23 @@ describe("a drawn chain", () => {
   });
 
   it.each(atHand("doubling-loop"))("is a power of two along the %s", (name) => {
-    const trace = sampleTrace(name);
-    const [pass] = trace.passes;
-    if (pass === undefined) throw new Error("no pass");
-    const choice = firstChoice(pass, pass.started.graph);
-    expect(choice?.repeats).toBe(true);
-    const { links } = drawn(trace, choice === null ? "" : formatChain(choice));
-    expect(links.map(({ title, power }) => [title, power])).toEqual([["mul × 10", "2¹⁰ = 1024"]]);
+    const links = drawn(sampleTrace(name))?.links;
+    expect(links?.map(({ title, power }) => [title, power])).toEqual([["mul × 10", "2¹⁰ = 1024"]]);
   });
 
   it("writes an operation's own derivative by the program's names", () => {
-    const { links, partials } = drawn(sampleTrace("chain-of-two"), "n0..n2");
-    expect(links.map(({ rule, vjp }) => rule ?? vjp)).toEqual(["diag(2 * y)", "A"]);
-    expect(partials).toBe("∂z/∂y · ∂y/∂x");
+    const chain = drawn(sampleTrace("chain-of-two"), "n0..n2");
+    expect(chain?.links.map(({ rule, vjp }) => rule ?? vjp)).toEqual(["diag(2 * y)", "A"]);
+    expect(chain?.partials).toBe("∂z/∂y · ∂y/∂x");
   });
 
   it("does not answer an open question", () => {
     const trace = sampleTrace("chain-of-two");
     const position = { direction: "backward", step: 2, phase: "rule" } as const;
     const masked = maskTrace(trace, { position, isSumHidden: false, isShapeHidden: false });
-    const { links, product, verdict } = drawn(masked, "n0..n2");
-    expect(links.map(({ running }) => running?.matrix.cells ?? null)).toEqual([[6, 14], null]);
-    expect([product, verdict]).toEqual([null, null]);
+    const chain = drawn(masked, "n0..n2");
+    expect(chain?.links.map(({ running }) => running?.matrix.cells ?? null)).toEqual([[6, 14], null]);
+    expect([chain?.product, chain?.verdict]).toEqual([null, null]);
   });
 });
 

@@ -25,6 +25,16 @@ def number(text: str) -> float:
     return float(powers[1]) * 10.0 ** int(powers[2].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
+def numbers(table: Locator) -> list[list[float]]:
+    """The numbers of a table, row by row, without its heads and marks."""
+    spelled = table.evaluate("""table => [...table.rows].map((row) => [...row.querySelectorAll("td")].map((cell) => {
+        const copy = cell.cloneNode(true);
+        copy.querySelectorAll("sup").forEach((mark) => mark.remove());
+        return copy.textContent;
+    }))""")
+    return [[number(text) for text in row] for row in spelled if row]
+
+
 def slow_down(page: Page, bytes_per_second: int, latency: int = 100) -> None:
     """As DevTools does it."""
     session = page.context.new_cdp_session(page)
@@ -140,9 +150,7 @@ class PlayerPage:
         grid.wait_for()
         # An entry that its products have not reached yet.
         expect(grid.get_by_text("·", exact=True)).to_have_count(0)
-        rows = grid.locator("tr").all()
-        spelled = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
-        return [[number(text) for text in row] for row in spelled if row]
+        return numbers(grid)
 
     def place(self) -> str | None:
         """`step.phase` as the address bar has it."""

@@ -14,8 +14,7 @@ from playwright.sync_api import Locator, expect
 from torch.autograd import functional
 
 from gradwalk.examples.catalogue import program_text
-from tests.e2e.player import PlayerPage, fragment, number
-from tests.e2e.test_truth import numbers
+from tests.e2e.player import PlayerPage, fragment, number, numbers
 from tests.twin import run_plain
 
 DIGITS = 9
@@ -38,7 +37,7 @@ def agree(place: Locator, expected: object) -> None:
     """The table at a place holds these numbers, up to the digits on screen."""
     table, wanted = place.locator("table"), np.atleast_2d(np.asarray(expected))
     expect(table).to_be_visible()
-    found = numbers(table)
+    found = np.array(numbers(table))
     assert found.shape == wanted.shape
     assert np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE), (found, wanted)
 

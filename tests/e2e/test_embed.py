@@ -81,14 +81,10 @@ def test_at_either_end_the_key_goes_to_the_deck(host: HostPage, kept, deck: str)
 
 
 ODD = """() => {
-  const odd = [null, undefined, 0, NaN, "", "slide:start", '{"method":"next"}', [1, [2]], new Date(0), 7n, {},
-    "<img src=x onerror=alert(1)>", "javascript:alert(1)"];
-  for (const each of odd) {
-    frame().postMessage(each, "*");
-    for (const type of ["goto", "set", "export", "constructor", each]) {
-      const v = type === "goto" || type === "set" ? 2 : 1;
-      tell({type, v, step: each, phase: each, theme: each, hide: each, inputs: each, kind: each, innerHTML: each});
-    }
+  for (const odd of [null, NaN, "slide:start", [1, [2]], 7n, {}, "<img src=x onerror=alert(1)>"]) {
+    frame().postMessage(odd, "*");
+    for (const type of ["goto", "set", "export", odd])
+      tell({type, step: odd, phase: odd, theme: odd, hide: odd, inputs: odd, kind: odd, innerHTML: odd});
   }
   tell({type: "state?"});
 }"""

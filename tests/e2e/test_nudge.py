@@ -12,7 +12,7 @@ from torch.autograd.functional import jacobian
 from torch.func import jvp
 
 from tests.e2e.conftest import Opener
-from tests.e2e.player import PlayerPage, fragment, number
+from tests.e2e.player import PlayerPage, fragment, number, numbers
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
@@ -120,10 +120,9 @@ def test_dragged_weights_are_v_and_weigh_the_rows_of_j(player: PlayerPage) -> No
     player.wait_for_end_of_run()
     # The run with the last weight brings what the engine returned.
     expect(panel.get_by_text(re.compile(r"^\s*$")).and_(panel.locator("td"))).to_have_count(0)
-    found = [[number(cell.inner_text()) for cell in row.locator("td").all()] for row in panel.locator("tr").all()][1:]
     loss = (v * outputs(x)).sum()
     gradient = torch.autograd.grad(loss, x)[0].tolist()
     expected = [[*row.tolist(), *(weight * row).tolist()] for weight, row in zip(v, rows, strict=True)]
-    assert found == [pytest.approx(each, abs=SHOWN) for each in [*expected, gradient]]
+    assert numbers(panel.locator("table")) == [pytest.approx(each, abs=SHOWN) for each in [*expected, gradient]]
     assert number(player.part("loss").inner_text()) == pytest.approx(loss.item(), abs=SHOWN)
     player.wait_for_key("g", json.dumps(weights, separators=(",", ":")))

@@ -41,21 +41,19 @@ _PLACES = """() => {
 }"""
 # The camera has come once nothing has moved for ten frames; then nothing moves any more.
 _MOVES = """async (key) => {
-    const moving = () => [...document.querySelectorAll(".world, .token, .stem")];
-    const frame = () => new Promise(requestAnimationFrame);
-    const until = async (count) => {
-        let last = "", same = 0, moves = 0;
-        while (same < count) {
-            await frame();
-            const now = moving().map((each) => each.matches(".world") ? each.style.cssText : each.outerHTML).join();
-            if (now === last) same += 1; else { same = 0; moves += 1; }
-            last = now;
-        }
-        return moves;
+    const frames = async (count) => {
+        for (; count > 0; count -= 1) await new Promise(requestAnimationFrame);
     };
+    let moves = 0;
+    const observer = new MutationObserver(() => { moves += 1; });
+    observer.observe(document.querySelector(".world"), { attributes: true, childList: true, subtree: true });
     document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-    await until(10);
-    return (await until(30)) - 1;
+    do {
+        moves = 0;
+        await frames(10);
+    } while (moves > 0);
+    await frames(30);
+    return moves;
 }"""
 RNN = """
 import torch

@@ -9,7 +9,7 @@ from torch.autograd.functional import jacobian
 
 from gradwalk.examples.catalogue import program_text
 from gradwalk.words.catalogue import say
-from tests.e2e.player import PlayerPage, fragment, number
+from tests.e2e.player import PlayerPage, fragment, numbers
 from tests.tracer.test_backward_checks import function
 from tests.twin import run_plain
 
@@ -23,17 +23,6 @@ def central_differences(function: Callable[[torch.Tensor], torch.Tensor], at: to
     with torch.no_grad():
         columns = [(function(at + move) - function(at - move)) / (2 * step) for move in moves]
     return torch.stack(columns, dim=1).numpy()
-
-
-def numbers(table: Locator) -> np.ndarray:
-    """The numbers of a table, without its marks."""
-    spelled = table.evaluate(
-        "table => [...table.rows].map(row => [...row.cells].map(cell => {"
-        " const copy = cell.cloneNode(true);"
-        " copy.querySelectorAll('sup').forEach(mark => mark.remove());"
-        " return copy.textContent.trim(); }))"
-    )
-    return np.array([[number(text) for text in row] for row in spelled])
 
 
 def marked(table: Locator) -> set[tuple[int, int]]:

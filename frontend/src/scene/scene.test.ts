@@ -107,19 +107,16 @@ it.each(WITH_GROUPS.flatMap((name) => [[name, "calls"] as const, [name, "groups"
       const layout = layOut(drawingOf(graph, open));
       const still = drawStill(trace, position);
       const closed = closedGroups(graph, (group) => open.has(group));
-      const ran = pass.steps.map(({ node }) => node);
-      const standing = new Set(ran.map((id) => closed.get(id)?.id ?? id));
+      const standing = new Set(pass.steps.map(({ node }) => closed.get(node)?.id ?? node));
+      const cards = graph.nodes.filter(({ id }) => layout.nodes.has(id)).map(still.cardOf);
+      const boxes = drawGroups(still, layout).filter((group) => !group.open);
       const titles = [
-        ...graph.nodes
-          .filter(({ id }) => layout.nodes.has(id) && standing.has(id))
-          .map((node) => still.cardOf(node).title),
-        ...drawGroups(still, layout).flatMap((group) =>
-          group.open || !standing.has(group.id) ? [] : group.label,
-        ),
+        ...cards.flatMap(({ node, title }) => (standing.has(node.id) ? title : [])),
+        ...boxes.flatMap(({ id, label }) => (standing.has(id) ? label : [])),
       ].sort();
       const { now, ready, waiting } = queueAt(trace, pass, position, closed);
       const left = [...titles];
-      for (const { title } of [...(now === null ? [] : [now]), ...ready, ...waiting]) {
+      for (const { title } of [now ?? [], ready, waiting].flat()) {
         expect(left, formatPosition(position)).toContain(title);
         left.splice(left.indexOf(title), 1);
       }
@@ -270,24 +267,18 @@ describe.each(TRACES)("what waits in %s", (name) => {
     for (const position of walkFrom(trace, START)) {
       const { pass, graph, cardOf } = drawStill(trace, position);
       if (pass === null || graph === null) continue;
-      const landed = position.phase === "land" ? position.step : position.step - 1;
-      const walked = trace.steps.slice(0, position.step);
+      const steps = trace.steps.map((step) => (step.pass === pass.index ? step : null));
+      const walked = steps.slice(0, position.step);
+      const landed = position.phase === "land" ? walked : walked.slice(0, -1);
       for (const node of graph.nodes) {
-        const seeds = pass.started.outputs.filter((output) => output.node === node.id);
-        const sent = trace.steps.slice(0, Math.max(0, landed)).flatMap((step) =>
-          graph.edges.flatMap(({ from, to }) => {
-            const value = step.grad_inputs[to.argnum];
-            return step.pass === pass.index &&
-              from.node === node.id &&
-              to.node === step.node &&
-              isTensor(value)
-              ? [value]
-              : [];
-          }),
+        const uses = graph.edges.filter(({ from }) => from.node === node.id);
+        const seeds = pass.started.outputs.flatMap((output) => (output.node === node.id ? output.seed : []));
+        const sent = landed.flatMap((step) =>
+          uses.flatMap(({ to }) => (to.node === step?.node ? (step.grad_inputs[to.argnum] ?? []) : [])),
         );
-        const arrived = [...(position.step > 0 ? seeds.map(({ seed }) => seed) : []), ...sent];
-        const expected = graph.edges.filter(({ from }) => from.node === node.id).length + seeds.length;
-        const isDone = walked.some((step) => step.pass === pass.index && step.node === node.id);
+        const arrived = [...(position.step > 0 ? seeds : []), ...sent.filter(isTensor)];
+        const expected = uses.length + seeds.length;
+        const isDone = walked.some((step) => step?.node === node.id);
         const card = cardOf(node);
         const waits = !isDone && arrived.length > 0 && expected > 1;
         expect(card.waiting, `${node.id} at ${formatPosition(position)}`).toEqual(

@@ -137,20 +137,18 @@ it.each(atHand("map", "sin-expression", "weights-as-v", "rows-of-j"))("lets the 
 
 it("says why the v of a program cannot be set", () => {
   const [pass] = sampleTrace("attention").passes;
-  if (pass === undefined) throw new Error("no pass");
-  const { started } = pass;
-  const [output] = started.outputs;
-  const seed = { shape: [2], dtype: "float32" as const, data: [1, 2] };
-  const given = (outputs: unknown, more = {}) =>
-    whyKept({ ...pass, started: { ...started, ...more, outputs: outputs as typeof started.outputs } });
-  const one = { ...output, seed };
+  const [output] = pass?.started.outputs ?? [];
+  if (pass === undefined || output === undefined) throw new Error("no pass");
+  const one = { ...output, seed: tensor([2], [1, 2]) };
+  const given = (outputs: (typeof output)[], more = {}) =>
+    whyKept({ ...pass, started: { ...pass.started, ...more, outputs } });
   expect(given([one])).toBeNull();
   const reasons = [
     given([one, one]),
     given([{ ...one, seed_requires_grad: true }]),
     given([one], { batch: 3 }),
     given([one], { number: 4 }),
-    given([{ ...one, seed: { shape: [900], dtype: "float32" } }]),
+    given([{ ...one, seed: tensor([900], null) }]),
   ];
   expect(new Set([null, ...reasons]).size).toBe(6);
   expect(keepsItsV(emptyTrace())).toBe(false);

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment, named
+from tests.e2e.test_examples import FITS
 from tests.e2e.test_main_story import MAP
 from tests.world.browser import axe
 
@@ -47,8 +48,7 @@ def small_targets(page: Page) -> list[str]:
             .filter(([element]) => !element.closest("article"))
             .map(([element, box]) => `${element.outerHTML.slice(0, 120)} ${box.width} x ${box.height}`)"""
     )
-    fits = page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    return found if fits else [*found, "the page scrolls sideways"]
+    return found if page.evaluate(FITS) else [*found, "the page scrolls sideways"]
 
 
 def show(player: PlayerPage, theme: str, keys: dict[str, str]) -> None:
@@ -113,10 +113,8 @@ def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
         assert findings == [], f"{link}: {json.dumps(findings, indent=1)}"
 
 
-LOOK = """(element) => {
-    const { backgroundColor, outlineStyle, borderTopColor } = getComputedStyle(element);
-    return { backgroundColor, outlineStyle, borderTopColor };
-}"""
+LOOK = "(element, names) => names.map((name) => getComputedStyle(element)[name])"
+SEEN = ["backgroundColor", "outlineStyle", "borderTopColor"]
 
 
 @pytest.mark.soak
@@ -131,7 +129,7 @@ def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) ->
         (".callout td.lit", ".callout td:not(.lit)"),
         (".callout [aria-pressed=true]", ".callout [aria-pressed=false]"),
     ):
-        one, another = (player.page.locator(each).first.evaluate(LOOK) for each in (selected, other))
+        one, another = (player.page.locator(each).first.evaluate(LOOK, SEEN) for each in (selected, other))
         assert one != another, selected
 
 

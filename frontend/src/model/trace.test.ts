@@ -19,14 +19,12 @@ describe("folding events", () => {
     const whole = foldEvents(emptyTrace(), events);
     fc.assert(
       fc.property(fc.array(fc.nat(events.length), { maxLength: 6 }), (cuts) => {
-        const ends = [...cuts, events.length].sort((a, b) => a - b);
-        let start = 0;
+        const ends = [0, ...cuts, events.length].sort((a, b) => a - b);
         let state = emptyTrace();
-        for (const end of ends) {
+        for (const [at, start] of ends.slice(0, -1).entries()) {
           const [before, steps] = [state, state.steps.length];
-          state = foldEvents(state, events.slice(start, end));
+          state = foldEvents(state, events.slice(start, ends[at + 1]));
           expect(before.steps).toHaveLength(steps);
-          start = end;
         }
         expect(state).toEqual(whole);
       }),

@@ -7,7 +7,7 @@ import { type Position, previousPhase, START, startOf } from "../model/position"
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt, nodeTitle, passAt } from "../model/selectors";
 import { SAMPLES } from "../protocol/samples";
-import { sizeToRead } from "../scene/camera";
+import { isInView, sizeToRead } from "../scene/camera";
 import { dockOf } from "../scene/dock";
 import { TYPE_SCALE } from "../scene/dockpicture";
 import { widthOf } from "../scene/letters";
@@ -26,20 +26,18 @@ const SIZES = [
   { width: 960, height: 720 },
 ] as const;
 
+const AS_IT_IS = { x: 0, y: 0, k: 1 };
+
 interface Written {
   readonly text: string;
   readonly box: Box;
 }
 
 /** Every text with its box in the picture, and whether it is inside what clips it. */
-function texts(
-  shapes: readonly Shape[],
-  at = { x: 0, y: 0, k: 1 },
-  clip: Box | null = null,
-): readonly Written[] {
+function texts(shapes: readonly Shape[], at = AS_IT_IS, clip: Box | null = null): readonly Written[] {
   return shapes.flatMap((shape): readonly Written[] => {
     if (shape.kind === "group") {
-      const own = shape.at ?? { x: 0, y: 0, k: 1 };
+      const own = shape.at ?? AS_IT_IS;
       const inner = { x: at.x + own.x * at.k, y: at.y + own.y * at.k, k: at.k * own.k };
       const seen = shape.clip === undefined ? clip : { ...shape.clip, x: inner.x, y: inner.y };
       return texts(shape.children, inner, seen);
@@ -81,12 +79,7 @@ describe.each(SAMPLES)("%s", (name) => {
     for (const { position, size, dock } of pictures) {
       const where = JSON.stringify(position);
       for (const [at, { text, box }] of dock.entries()) {
-        const isInside =
-          box.x >= 0 &&
-          box.y >= 0 &&
-          box.x + box.width <= size.width + 1 &&
-          box.y + box.height <= size.height;
-        expect(isInside, `${where}: ${text}`).toBe(true);
+        expect(isInView(box, AS_IT_IS, { ...size, top: 0 }, 1), `${where}: ${text}`).toBe(true);
         const over = dock.slice(at + 1).find((other) => boxesOverlap(shrunk(box), shrunk(other.box)));
         expect(over?.text, `${where}: ${text}`).toBeUndefined();
       }

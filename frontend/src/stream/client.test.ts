@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { fact } from "../protocol/facts";
 import { readSample } from "../protocol/samples";
 import type { Event } from "../protocol/trace.gen";
 import { type Outcome, runTrace, type Status } from "./client";
@@ -127,13 +128,10 @@ describe("a run", () => {
       const body = { title: "Too long", detail: "20 kB are allowed." };
       response.writeHead(413, { "Content-Type": "application/problem+json" }).end(JSON.stringify(body));
     });
-    const { outcome } = await run(base);
-    expect(outcome).toMatchObject({
+    const told = fact("problem-told", { title: "Too long", text: "20 kB are allowed." });
+    expect((await run(base)).outcome).toMatchObject({
       kind: "refused",
-      problem: {
-        kind: "too_big",
-        fact: { kind: "problem-told", operands: { title: "Too long", text: "20 kB are allowed." } },
-      },
+      problem: { kind: "too_big", fact: told },
     });
   });
 

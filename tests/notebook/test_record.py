@@ -74,15 +74,19 @@ for turn in range(40):
 """
 
 
-def run_recorded(path: Path, source: str, call: str = "") -> dict[str, Any]:
-    """The namespace of a script that records all but its imports; `trace` is what it recorded."""
-    seed()
-    body = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
-    text = f"{HEAD}import gradwalk\nwith gradwalk.record({call}) as trace:\n{body}"
+def run_script(path: Path, text: str) -> dict[str, Any]:
+    """The namespace of a script in a file."""
     path.write_text(text)
     namespace: dict[str, Any] = {"__name__": "script"}
+    seed()
     exec(compile(text, str(path), "exec"), namespace)
     return namespace
+
+
+def run_recorded(path: Path, source: str, call: str = "gradwalk.record()") -> dict[str, Any]:
+    """The namespace of a script that records all but its imports; `trace` is what it recorded."""
+    body = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
+    return run_script(path, f"{HEAD}import gradwalk\nwith {call} as trace:\n{body}")
 
 
 def starts(trace: gradwalk.Trace) -> list[Any]:
@@ -152,33 +156,31 @@ def test_of_a_long_loop_a_sample_is_recorded_whole(tmp_path: Path) -> None:
         assert all(node["span"] for node in started["graph"]["nodes"] if "leaf" not in node)
 
 
-@pytest.mark.parametrize(
-    ("source", "passes"), [(ADVERSARIES, [3, 300]), (CARRIED, [3, 39])], ids=["in turns", "carried"]
-)
-def test_passes_that_are_asked_for_are_recorded_alone_and_whole(tmp_path: Path, source: str, passes: list[int]) -> None:
-    trace = run_recorded(tmp_path / "loop.py", source, f"passes={passes}")["trace"]
+ASKED = {
+    "in turns": (ADVERSARIES, "gradwalk.record(passes=[3, 300])", [3, 300]),
+    "carried": (CARRIED, "gradwalk.record(passes=[3, 39])", [3, 39]),
+    "of a watched model": (ADVERSARIES, "gradwalk.watch(real, passes=[3, 300])", [3, 300]),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_passes_that_are_asked_for_are_recorded_alone_and_whole(tmp_path: Path, name: str) -> None:
+    source, call, passes = ASKED[name]
+    if "watch" in call:
+        text = f"{HEAD}import gradwalk\n{source.replace('for turn', f'trace = {call}{chr(10)}for turn')}"
+        recorded = run_script(tmp_path / "loop.py", text)
+    else:
+        recorded = run_recorded(tmp_path / "loop.py", source, call)
+    states, trace = random_states(), recorded["trace"]
     assert [started["number"] for started in starts(trace)] == passes
     twin = run_watched(HEAD + source)
+    assert twin.random_states == states
     for index, (number, started) in enumerate(zip(passes, starts(trace), strict=True)):
         check_pass(trace.events, twin.passes[number], index)
         assert all(node["span"] for node in started["graph"]["nodes"] if "leaf" not in node)
-
-
-def test_of_a_watched_model_the_chosen_passes_are_recorded_under_its_own_names(tmp_path: Path) -> None:
-    loop = ADVERSARIES.replace("for turn", "{}\nfor turn")
-    text = f"{HEAD}import gradwalk\n{loop.format('trace = gradwalk.watch(real, passes=[3, 300])')}"
-    (tmp_path / "loop.py").write_text(text)
-    namespace: dict[str, Any] = {}
-    seed()
-    exec(compile(text, str(tmp_path / "loop.py"), "exec"), namespace)
-    states, trace = random_states(), namespace["trace"]
-    assert [started["number"] for started in starts(trace)] == [3, 300]
-    twin = run_watched(HEAD + ADVERSARIES)
-    assert twin.random_states == states
-    for index, number in enumerate((3, 300)):
-        check_pass(trace.events, twin.passes[number], index)
-    assert {"real.weight", "real.bias"} <= {*trace.leaf_grads}
-    assert not isinstance(torch.autograd.Variable._execution_engine, RecordingEngine)
+    if "watch" in call:
+        assert {"real.weight", "real.bias"} <= {*trace.leaf_grads}
+        assert not isinstance(torch.autograd.Variable._execution_engine, RecordingEngine)
 
 
 WITHOUT_NUMBERS = """
@@ -217,19 +219,13 @@ found = [one.grad for one in net.parameters()]
 """
 
 
-@pytest.mark.parametrize("turns", [1, 200])
-def test_of_tensors_without_numbers_the_graph_is_recorded(tmp_path: Path, turns: int) -> None:
-    trace = run_recorded(tmp_path / "script.py", WITHOUT_NUMBERS.format(turns=turns))["trace"]
+@pytest.mark.parametrize("source", [WITHOUT_NUMBERS.format(turns=200), SQUARED + FAKE], ids=["of a loop", "fake"])
+def test_of_tensors_without_numbers_the_graph_is_recorded(tmp_path: Path, source: str) -> None:
+    trace = run_recorded(tmp_path / "script.py", source)["trace"]
     assert trace.problems == []
-    assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == turns
-    assert {"TanhBackward0", "AddmmBackward0", "MulBackward0"} <= {step.node.name for step in trace.steps}
-    assert trace.steps[0].written["grad_outputs"][0]["unavailable"]["kind"] == "note-meta"
-
-
-def test_of_fake_tensors_that_name_a_device_the_graph_is_recorded(tmp_path: Path) -> None:
-    trace = run_recorded(tmp_path / "script.py", SQUARED + FAKE)["trace"]
-    assert trace.problems == []
-    assert {"TanhBackward0", "MulBackward0", "F1Backward"} <= {step.node.name for step in trace.steps}
+    assert trace.events[-1]["passes"] + trace.events[-1].get("unrecorded", 0) == (200 if "for turn" in source else 1)
+    names = {step.node.name for step in trace.steps}
+    assert {"TanhBackward0", "MulBackward0", "AddmmBackward0" if "for turn" in source else "F1Backward"} <= names
     assert trace.steps[0].written["grad_outputs"][0]["unavailable"]["kind"] == "note-meta"
 
 

@@ -10,7 +10,6 @@ from gradwalk.protocol.requests import Options, ResolvedLimits, TraceRequest
 from gradwalk.tracer.replay import jacobian_of_step
 from tests.tracer.facts import spoken
 from tests.tracer.programs import PASS_IN_BACKWARD, PROGRAMS, custom_function, trace
-from tests.tracer.test_source import text_of
 from tests.twin import NEEDS_SAVED, run_plain, run_traced, tensor_of
 
 
@@ -29,10 +28,6 @@ def leaf_grads(traced, number=-1):
 
 def leaf_tensors(traced):
     return {name: tensor_of(grad) for name, grad in leaf_grads(traced).items()}
-
-
-def text_at(traced, op):
-    return text_of(traced.events[0]["source"], named(traced, op)["span"])
 
 
 def noted(traced, kind):
@@ -63,17 +58,8 @@ def born(traced):
 
 
 X = "x = torch.tensor([1., 2.], requires_grad=True)\nt = torch.tensor([3., 4.])\nm = torch.tensor([True, False])\n"
-SQUARE = "x = torch.tensor(3., requires_grad=True)\n(x * x).backward()\n"
 # By what is said: the program, what is asked of its trace, the answer; options of the run, where there are any.
 FACTS = {
-    "a span over lines is the call": (X + "y = (x.sin() +\n     x.cos())\ny.sum().backward()",
-        lambda traced: text_at(traced, "cos"), "x.cos()"),
-    "a span of a chain of calls": (X + "y = (x\n     .sin()\n     .mean())\ny.backward()",
-        lambda traced: text_at(traced, "mean"), "x\n     .sin()\n     .mean()"),
-    "a span behind letters of two code units": (X + "'𝔊'; y = x.exp()\ny.sum().backward()",
-        lambda traced: text_at(traced, "exp"), "x.exp()"),
-    "a span in a comprehension": (X + "y = sum([x[i] * 2 for i in range(2)])\ny.backward()",
-        lambda traced: text_at(traced, "mul"), "x[i] * 2"),
     "leaves are called what the program calls them": ("class Box:\n    pass\nbox = Box()\n"
         "box.v = torch.ones(2, requires_grad=True)\nws = [torch.ones(2, requires_grad=True) for _ in range(2)]\n"
         "net = nn.Sequential(nn.Linear(2, 2))\ndef run():\n    local = torch.ones(2, requires_grad=True)\n"
@@ -110,8 +96,6 @@ FACTS = {
     "double backward says which step built which node": (PROGRAMS["double backward"], born, ({0, 1}, True)),
     "nested passes name their parent": (PROGRAMS["nested in a hook"],
         lambda traced: [one.get("parent") for one in traced.of("pass_started")], [None, 0]),
-    "a step without numbers": ("w = torch.ones(2, 3, device='meta', requires_grad=True)\n(w * 2).sum().backward()",
-        lambda traced: (len(traced.of("step")), traced.of("problem")), (3, [])),
     "only the last of many values made at once has the name": (
         "xs = [torch.tensor(v, requires_grad=True) for v in (1.0, 2.0)]\nq = sum(map(torch.sin, xs))\nq.backward()",
         lambda traced: [(one["name"], one["outputs"][0]["name"]) for one in traced.nodes().values()
@@ -182,13 +166,13 @@ FACTS = {
         lambda traced: ("findings" in traced.of("pass_finished")[0], [one["data"] for one in
             leaf_grads(traced).values()]),
         (False, [[2.0] * 6, [2.0] * 3])),
+    "an expression becomes a program with inputs": ("sin(x*y) + x",
+        lambda traced: ([one["name"] for one in traced.events[0]["inputs"]], traced.of("pass_started")[0]["call"],
+            [node["input"] for node in traced.nodes().values() if "leaf" in node]),
+        (["x", "y"], "implicit", ["x", "y"]), {"inputs": {"x": 0.5}}),
     "an input that nothing uses": ("x = torch.ones(2, requires_grad=True)\nx.sum().backward()",
         lambda traced: (traced.of("pass_started")[0]["notes"][0], traced.of("problem")),
         ({"kind": "note-input", "operands": {"name": "nobody"}}, []), {"inputs": {"nobody": 2.0}}),
-    "formulas are checked while tracing and their numbers filled in": (SQUARE,
-        lambda traced: (traced.of("step")[0]["formula_checked"],
-            [(one["argnum"], one["with_numbers"][-1]) for one in traced.of("step")[0]["substitutions"]]),
-        (True, [(0, "3"), (1, "3")])),
     "a broadcast operand does not pass v unchanged": (X + "(x + torch.ones(3, 2)).sum().backward()",
         lambda traced: [line["because"]["kind"] for line in named(traced, "add")["formula"]["vjp"]],
         ["why-add-broadcast"]),
@@ -199,16 +183,6 @@ FACTS = {
 def test_a_trace_says(name: str) -> None:
     source, ask, answer, *options = FACTS[name]
     assert ask(run_traced(source, **(options[0] if options else {}))) == answer
-
-
-def test_an_expression_becomes_a_program_with_inputs() -> None:
-    traced = run_traced("sin(x*y) + x", inputs={"x": 0.5})
-    assert [one["name"] for one in traced.events[0]["inputs"]] == ["x", "y"]
-    assert traced.of("pass_started")[0]["call"] == "implicit"
-    x, y = torch.tensor(0.5, requires_grad=True), torch.tensor(3.0, requires_grad=True)
-    (torch.sin(x * y) + x).backward()
-    assert leaf_tensors(traced) == {"x": x.grad, "y": y.grad}
-    assert {node["leaf"]: node["input"] for node in traced.nodes().values() if "leaf" in node} == {"x": "x", "y": "y"}
 
 
 def test_a_custom_function_shows_its_context_and_its_backward() -> None:

@@ -29,11 +29,6 @@ def given(*values: float) -> torch.Tensor:
 
 MATRIX = r"\begin{{bmatrix}} {} & {} \end{{bmatrix}}".format
 STAGES: dict[str, tuple[Callable[[], torch.Tensor], float, list[tuple[str, str, str]]]] = {
-    "a product of two numbers": (
-        lambda: given(2) * given(3),
-        10,
-        [(r"v \cdot b", r"10 \cdot b", r"10 \cdot 3 = 30"), (r"v \cdot a", r"10 \cdot a", r"10 \cdot 2 = 20")],
-    ),
     "signs get parentheses and powers keep their base": (
         lambda: given(-2) ** 3,
         -1,
@@ -50,20 +45,10 @@ STAGES: dict[str, tuple[Callable[[], torch.Tensor], float, list[tuple[str, str, 
         1,
         [("", "", r"\frac{1}{1 + \left(-0.99999\right)} \approx 100000")],
     ),
-    "a reduction by sum is not divided": (
-        lambda: torch.nn.functional.mse_loss(given(0.5, 2), given(1, 0).detach(), reduction="sum"),
-        1,
-        [("", "", rf"2 \cdot 1 \cdot \left({MATRIX(0.5, 2)} - {MATRIX(1, 0)}\right) = {MATRIX(-1, 4)}")],
-    ),
     "broadcasting shows its sum": (
         lambda: given(2) * given(1, 4).detach(),
         1,
         [(r"{\textstyle\sum} v \odot b", "", rf"{{\textstyle\sum}} {MATRIX(1, 1)} \odot {MATRIX(1, 4)} = 5")],
-    ),
-    "numbers of small tensors": (
-        lambda: given(1, 2) * given(3, 4).detach(),
-        1,
-        [("", "", rf"{MATRIX(1, 1)} \odot {MATRIX(3, 4)} = {MATRIX(3, 4)}")],
     ),
     "what is large keeps its symbol": (lambda: torch.arange(100.0).requires_grad_() * 2, 1, []),
 }

@@ -138,13 +138,9 @@ def test_a_grad_that_stays_none_says_why_and_where_and_what_to_write(missing, na
     assert bool(lines) is (tell_attribute(found["because"], "hint") is not None)
 
 
-READ = ["m[0].weight.grad", "m[0].weight.grad.norm()", "list(m.parameters()); m[0].weight.grad"]
-
-
-@pytest.mark.parametrize("read", READ)
-def test_a_frozen_weight_that_the_program_looks_at_is_marked(read):
+def test_a_frozen_weight_that_the_program_looks_at_is_marked():
     source = "m = nn.Sequential(nn.Linear(2, 2))\nm[0].weight.requires_grad_(False)\nm(torch.ones(2)).sum().backward()"
-    for text, is_read in [("", False), (f"\nif m[0].weight.requires_grad: {read}", True)]:
+    for text, is_read in [("", False), ("\nlist(m.parameters()); m[0].weight.grad.norm", True)]:
         [event] = run_traced(source + text).of("pass_finished")
         [found] = [one for one in event["leaf_grads"] if one["leaf"] == "m.0.weight"]
         assert found.get("is_read", False) is is_read

@@ -303,7 +303,8 @@ idle = torch.tensor(1.0, requires_grad=True)
 C = A @ B + bias
 s = (torch.tanh(C) * C.exp()).mean()
 e, u = x.exp(), torch.sin(x) + x
-z = torch.sin(x * y) / (x - y) + torch.sqrt(x**2 + 3) * torch.log(x) + x * x * s + e + u
+w = x - x * x + (x - y) / y + (x + x + x)
+z = torch.sin(x * y) / (x - y) + torch.sqrt(x**2 + 3) * torch.log(x) + x * x * s + e + u + w
 z.backward()
 """
 )
@@ -323,25 +324,6 @@ def test_every_claim_is_true_and_every_kind_is_checked_in_a_program_or_an_exampl
 @given(programs())
 def test_every_claim_about_a_random_program_is_true(source: str) -> None:
     check_all(source)
-
-
-@pytest.mark.parametrize(
-    ("check", "groups"),
-    [
-        (check_saved, ("x", "3")),
-        (check_derivative, ("x*y", "x", "x")),
-        (check_rule, ("x", "v * x")),
-        (check_product, ("1", "2", "3")),
-        (check_goes, ("7", "x")),
-        (check_shape_goes, ("[2]", "x")),
-        (check_sum, ("x", "twice", "1 + 2 = 4")),
-    ],
-)
-def test_a_false_claim_is_found(check: Callable[..., bool | None], groups: tuple[str, ...]) -> None:
-    x, y = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0)
-    twin = Twin({"x": x, "y": y}, None, [], [], (), "")
-    moment = Moment(twin, "MulBackward0", [torch.tensor(1.0)], [torch.tensor(2.0)], {"contributions": []}, {}, True)
-    assert check(moment, *groups) is False
 
 
 @pytest.mark.parametrize(

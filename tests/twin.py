@@ -291,7 +291,7 @@ def assert_same(value: Any, expected: torch.Tensor | None, what: str) -> None:
 
 
 def check_pass(events: Sequence[Any], twin: Pass, pass_index: int = 0) -> None:
-    """One pass of a trace against its twin: topology, order, every gradient, every contribution.
+    """One pass of a trace against its twin: topology, order, every gradient, every contribution, `.grad`.
 
     Raises:
         Nonconformity: with the first thing that differs.
@@ -312,6 +312,11 @@ def check_pass(events: Sequence[Any], twin: Pass, pass_index: int = 0) -> None:
         compare(returned, passed_on, f"grad_inputs of step {step['index']}")
     check_contributions(started, steps)
     check_jacobians(steps)
+    leaves = {node["id"]: node.get("leaf") for node in started["graph"]["nodes"]}
+    recorded = {one["leaf"]: one["grad"] for event in events for one in event.get("leaf_grads", ())}
+    for node_id, node in zip(ids, twin.order, strict=True):
+        if leaves[node_id] in recorded:
+            compare([recorded[leaves[node_id]]], [twin.leaf_grads[node]], f".grad of {leaves[node_id]}")
 
 
 def _padded(expected: Step, step: dict[str, Any]) -> tuple[torch.Tensor | None, ...]:

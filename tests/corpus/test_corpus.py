@@ -13,7 +13,7 @@ import pytest
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.words.problems import tell_problem
 from tests.sandbox.programs import Listed, read_collection, stratify
-from tests.twin import Traced, Twin, assert_same, check_pass, check_topology, run_plain, run_traced, run_watched
+from tests.twin import Traced, Twin, check_pass, run_plain, run_traced, run_watched
 from tests.world.sandbox import trace_in
 from tests.world.stream import assert_whole
 
@@ -76,19 +76,12 @@ def assert_explained(listed: Listed, problems: list[Any]) -> None:
 
 
 def check_passes(traced: Traced, twin: Twin) -> None:
-    """Every recorded pass is the twin's, and so is `.grad` after it; a long loop's other passes are only counted."""
+    """Every recorded pass is the twin's; a long loop's other passes are only counted."""
     implicit = [event for event in traced.of("pass_started") if event["call"] == "implicit"]
     if implicit:
         assert not twin.passes
         return
     unrecorded = sum(len(event["of"]) for event in traced.of("unrecorded"))
     assert len(traced.of("pass_started")) + unrecorded == len(twin.passes)
-    finished = {one["pass"]: one for one in traced.of("pass_finished")}
     for started in traced.of("pass_started"):
-        expected = twin.passes[started.get("number", started["pass"])]
-        check_pass(traced.events, expected, started["pass"])
-        leaves = {node["id"]: node.get("leaf") for node in started["graph"]["nodes"]}
-        recorded = {one["leaf"]: one["grad"] for one in finished[started["pass"]]["leaf_grads"]}
-        for node_id, node in zip(check_topology(started, expected), expected.order, strict=True):
-            if leaves[node_id] in recorded:
-                assert_same(recorded[leaves[node_id]], expected.leaf_grads[node], leaves[node_id])
+        check_pass(traced.events, twin.passes[started.get("number", started["pass"])], started["pass"])

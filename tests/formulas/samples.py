@@ -269,21 +269,6 @@ def systems(upper: bool) -> Iterator[Callable[[], Tensor]]:
     yield lambda: torch.linalg.solve(leaf(3, 3), leaf(3, 3), left=upper)
 
 
-def convolutions(rank: int) -> Iterator[Callable[[], Tensor]]:
-    """Convolutions of several images and channels, with every option."""
-    forwards = (functional.conv1d, functional.conv2d, functional.conv3d)[rank - 1]
-    backwards = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[rank - 1]
-    steps = ((1, 1, 1), (2, 2, 2), (2, 3, 2))
-    options = itertools.product(((7, 8, 6), (8, 9, 8)), steps, ((0, 0, 0), (1, 1, 1), (0, 1, 2)), steps, (1, 2))
-    kernel = (2, 3, 2)[:rank]
-    for size, stride, padding, dilation, groups in options:
-        chosen: dict[str, Any] = {"stride": stride[:rank], "padding": padding[:rank], "dilation": dilation[:rank]}
-        chosen["groups"] = groups
-        shapes = (2, 4, *size[:rank]), (6, 4 // groups, *kernel), (4, 6 // groups, *kernel)
-        yield lambda of=shapes, o=chosen: forwards(leaf(*of[0]), leaf(*of[1]), leaf(6), **o)
-        yield lambda of=shapes, o=chosen: backwards(leaf(*of[0]), leaf(*of[2]), leaf(6), **o)
-
-
 OTHERS: list[Callable[[], Tensor]] = [
     lambda: torch.nansum(given(NAN)),
     lambda: torch.nansum(given(NAN).squeeze(0)),
@@ -308,7 +293,6 @@ OTHERS: list[Callable[[], Tensor]] = [
 FAMILIES += [program for order in (-2, 0, 0.5, 1, 1.5, 2, 3, INFINITY, -INFINITY) for program in norms(order)]
 FAMILIES += [program for correction in (-1, 0, 0.5, 1) for program in deviations(correction)]
 FAMILIES += [program for reduction in ("mean", "sum", "none") for program in losses(reduction)]
-FAMILIES += [program for rank in (1, 2, 3) for program in convolutions(rank)]
 FAMILIES += [*extremes(), *systems(True), *systems(False), *OTHERS]
 
 UNREACHABLE = {

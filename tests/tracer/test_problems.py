@@ -84,16 +84,6 @@ BAD = {
             "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
             "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4"),
-        "hidden state": ("h = torch.zeros(2, requires_grad=True)\nw = torch.ones(2, requires_grad=True)\n"
-            "for t in range(2):\n    h = torch.tanh(h * w)\n    loss = h.sum()\n    loss.backward()", 4,
-            "problem-freed-in-line TanhBackward0 4 h 6"),
-        "grad before": (BOTH + "y = (x * w).sum()\ng, = torch.autograd.grad(y, x)\ny.backward()", 3,
-            "problem-freed-in-line MulBackward0 3 w x 4"),
-        "entry": (BOTH + "h = x * 2\ny = (h * w).sum()\nh[0] = 5\ny.backward()", 4,
-            "problem-changed-in-place MulBackward0 4 h 0 1 __setitem__ 5"),
-        "weight": ("m = nn.Linear(2, 1)\nx = torch.ones(1, 2, requires_grad=True)\ny = m(x * 2).sum()\n"
-            "with torch.no_grad():\n    m.weight.mul_(2)\ny.backward()", 3,
-            "problem-changed-in-place AddmmBackward0 3 m.weight 1 2 mul_ 5"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
             "o = torch.optim.SGD(m.parameters(), lr=0.1)\na = m(torch.ones(1, 2)).sum()\nb = a * a\n"
             "a.backward(retain_graph=True)\no.step()\nb.backward()", 3,
@@ -119,12 +109,8 @@ BAD = {
         },
         "custom, changed": (PRODUCT + BOTH + "h = x * 1\ny = Product.apply(h, w).sum()\nh.add_(1)\ny.backward()", 8,
             "problem-changed-in-place ProductBackward 13 h 0 1 add_ 14"),
-        "inside a function": (BOTH + "def clobber(t):\n    t.clamp_(0, 1)\nh = x * 3\ny = (h ** 2).sum()\n"
-            "clobber(h)\ny.backward()", 6, "problem-changed-in-place PowBackward0 6 h 0 1 clamp_ 4"),
         "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 4,
             "problem-changed-in-place MulBackward0 4 h 0 1 add 5"),
-        "the other one": (BOTH + "h = x * 1\nh.add_(1)\nk = w * 1\ny = (h * k).sum()\nk.mul_(2)\ny.backward()", 6,
-            "problem-changed-in-place MulBackward0 6 k 0 1 mul_ 7"),
         "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w"),
         "retained": ("w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nprint(h.grad.norm())", 4,
             "problem-grad-none-result h"),
@@ -241,22 +227,22 @@ def test_writing_into_an_inference_tensor_is_left_alone():
     assert run_traced(source).run.error is None
 
 
+CAUGHT = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError as error:\n    {}\n"
+
+
 def test_a_caught_error_is_told_where_it_happened_and_the_program_goes_on() -> None:
-    source = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    print('on')\n"
-    traced = run_traced(source)
+    traced = run_traced(CAUGHT.format("print('on')"))
     assert traced.run.error is None
     assert [event["type"] for event in traced.events[-3:]] == ["problem", "stdout", "finished"]
-    assert run_plain(source).error is None
     assert traced.events[-1]["problems"] == 0
     assert traced.events[-1]["caught"] == [traced.of("problem")[0]["seq"]]
 
 
-def test_an_error_that_the_program_ends_with_was_not_caught() -> None:
-    source = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError as error:\n"
-    for line in ("    raise", "    raise ValueError from error", "    1 / 0"):
-        traced = run_traced(source + line)
-        assert traced.events[-1]["problems"] == len(traced.of("problem"))
-        assert "caught" not in traced.events[-1]
+@pytest.mark.parametrize("end", ["raise", "raise ValueError from error", "1 / 0"])
+def test_an_error_that_the_program_ends_with_was_not_caught(end: str) -> None:
+    traced = run_traced(CAUGHT.format(end))
+    assert traced.events[-1]["problems"] == len(traced.of("problem"))
+    assert "caught" not in traced.events[-1]
 
 
 def test_a_print_flood_is_cut_and_said() -> None:
@@ -306,20 +292,16 @@ def test_of_a_graph_over_the_limit_the_nodes_that_run_first_are_recorded(end: st
             assert told[name]["because"]["kind"] == "missing-grad-returned"
 
 
-def test_passes_over_the_limit_are_run_and_listed() -> None:
+@pytest.mark.parametrize(("steps", "recorded", "unrecorded"), [(7, 6, 8), (2, 2, 9)])
+def test_passes_over_the_limit_are_run_and_listed_and_the_first_is_recorded_as_far_as_it_goes(
+    steps: int, recorded: int, unrecorded: int
+) -> None:
     source = LEAF + "for _ in range(10):\n    (x * x).sum().backward()\n"
-    traced = run_traced(source, limits=ResolvedLimits(steps=7))
-    assert len(traced.of("step")) == 6
-    assert traced.events[-1]["unrecorded"] == 8
-    assert traced.events[-1]["truncated"] is None
+    traced = run_traced(source, limits=ResolvedLimits(steps=steps))
+    assert len(traced.of("step")) == recorded
+    assert traced.events[-1]["unrecorded"] == unrecorded
+    assert traced.events[-1]["truncated"] == (None if steps > recorded else "steps")
     assert traced.run.namespace["x"].grad.tolist() == [20.0, 20.0]
-
-
-def test_a_pass_over_the_limit_is_recorded_as_far_as_it_goes() -> None:
-    traced = run_traced(LEAF + "((x * x).sum() * 2).backward()\n", limits=ResolvedLimits(steps=2))
-    assert len(traced.of("step")) == 2
-    assert traced.events[-1]["truncated"] == "steps"
-    assert traced.run.namespace["x"].grad.tolist() == [4.0, 4.0]
 
 
 @pytest.mark.parametrize("length", [5_000, pytest.param(100_000, marks=pytest.mark.soak)])

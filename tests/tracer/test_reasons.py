@@ -24,8 +24,6 @@ ABSENT = {
         "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT,
             "missing-detach x .detach() 4", 4),
         "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "missing-no-grad x torch.no_grad() 4", 4),
-        "no_grad around views": (BOTH + "with torch.no_grad():\n    z = x[:1].reshape(1, 1).sum()" + OUT,
-            "missing-no-grad x torch.no_grad() 4", 4),
         "a view under no_grad, used outside": (BOTH + "with torch.no_grad():\n    v = x[:1]\nz = v * 2" + OUT,
             "missing-no-grad x torch.no_grad() 4", 4),
         "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\n"
@@ -37,16 +35,11 @@ ABSENT = {
         "data": (BOTH + "z = x.data * 2" + OUT, "missing-data x .data 3", 3),
         "item": (BOTH + "z = x.sum().item()" + OUT, "missing-numbers x .item() 3", 3),
         "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "missing-numbers x .tolist() 3", 3),
-        "numpy": (BOTH + "z = torch.from_numpy(x.detach().numpy() * 2)" + OUT, "missing-detach x .detach() 3", 3),
         "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "missing-rebuilt x tensor 3", 3),
-        "copied, and asked for a gradient itself": (BOTH + "z = torch.tensor(x, requires_grad=True)" + OUT,
-            "missing-rebuilt x tensor 3", 3),
         "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT,
             "missing-reassigned-in-line x 4", 4),
         "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "missing-not-inputs x"),
         "plotted": (BOTH + "z = x * 2\nshown = [z.detach().numpy()]\ny = (w * 2).sum()\ny.backward()",
-            "missing-not-in-output x mul 3", 3),
-        "counted": (BOTH + "z = x * 2\naccuracy = (z.argmax() == 1).float()\ny = (w * 2).sum()\ny.backward()",
             "missing-not-in-output x mul 3", 3),
         "no_grad around a Function": (custom_function("F1", "a", "return a * 2", "return g * 2") + BOTH +
             "with torch.no_grad():\n    z = F1.apply(x)\nx * 3" + OUT, "missing-no-grad x torch.no_grad() 11", 11),
@@ -70,16 +63,8 @@ ABSENT = {
         "asked after a Function that is only looked at": (F2 + "x = torch.ones(2)\n"
             "w = torch.ones(2, requires_grad=True)\nF2.apply(x)\nx.requires_grad_()\nx * 3\nz = F2.apply(w)" + OUT,
             "missing-not-in-output x mul 12", 12),
-        "item through a list": (BOTH + "held = []\nheld.append(x.sum().item())\nz = sum(held)" + OUT,
-            "missing-numbers x .item() 4", 4),
-        "cut beside others by a helper": (BOTH + "def cut(*ts):\n    return [t.detach() for t in ts]\n"
-            "a, z = cut(torch.ones(1, requires_grad=True), x)" + OUT, "missing-detach x .detach() 4", 4),
-        "asked after use": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\ny = (x * w).sum()\n"
-            "x.requires_grad_()\ny.backward()", "missing-asked-late x mul 4", 4),
         "asked after a use without a history": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n"
             "z = x.exp()\nx.requires_grad = True" + OUT, "missing-asked-late x exp 3", 3),
-        "asked between two uses": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = x * w\n"
-            "x.requires_grad_()\nx * 3" + OUT, "missing-asked-late x mul 3", 3),
         "asked after what is only printed": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\n"
             "print(x.exp())\nx.requires_grad_()\nx * 3" + OUT, "missing-not-in-output x mul 6", 6),
     },
@@ -93,8 +78,6 @@ ABSENT = {
     },
     "not_computed": {
         "no leaf any more": (BOTH + "x = x * 1\nz = x * 2" + OUT, "missing-non-leaf-of x mul 3 1 1", 3),
-        "moved": ("w = torch.ones(2)\nx = torch.ones(2, requires_grad=True).to(torch.float64)\nz = x * 2" + OUT,
-            "missing-non-leaf-of x to 2 1 2", 2),
         "intermediate asked": ("w = torch.ones(2, requires_grad=True)\nx = w * 2\nz = x * 2" + OUT + "\nprint(x.grad)",
             "missing-non-leaf-of x mul 2 1 1", 2),
         "taken away by a hook": (BOTH + "x.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
@@ -102,8 +85,6 @@ ABSENT = {
         "taken away by other code": (BOTH + "v = w * 1\nv.register_hook(lambda g: setattr(x, 'grad', None))\n"
             "(torch.cat([v]) + x).sum().backward()", "missing-cleared x"),
         "func.grad": (BOTH + "torch.func.grad(lambda t: (t * t).sum())(x)", "missing-grad-returned torch.func x"),
-        "func.vjp": (BOTH + "_, pull = torch.func.vjp(lambda t: t * t, x)\npull(w)",
-            "missing-grad-returned torch.func x"),
         "autograd.functional": (BOTH + "torch.autograd.functional.jacobian(lambda t: t * t, x)",
             "missing-grad-returned torch.autograd.grad x"),
         "grad of a result": (BOTH + "h = w * 2\nx = h * 1\ntorch.autograd.grad((x * x).sum(), x)\nx.grad",
@@ -181,19 +162,14 @@ CUT_ON_THE_WAY = {
                        "net = Net()\nc = x.sum().item() * 2\nnet(c)\nz = net.h",
     "methods of one name": "class A:\n    def put(self, a): self.h = a * 2\nclass B:\n    def put(self, b): self.k = b"
                            "\no = A()\no.put(x.sum().item())\nz = o.h",
-    "under another name": "held = []\nother = held\nother.append(x.sum().item())\nz = held[0]",
     "filled by a helper": "def fill(box, a):\n    box.append(a.sum().item())\nheld = []\nfill(held, x)\nz = held[0]",
-    "setattr": "class Box: pass\no = Box()\nsetattr(o, 'h', x.sum().item())\nz = o.h",
     "by a condition": "z = 1.0\nif x.sum().item() > 0:\n    z = 2.0",
-    "by a walrus": "if (z := x.sum().item()) > 0: pass",
-    "by a default": "k = x.sum().item()\ndef f(a, s=k): return a * s\nz = f(w)",
     "in a closure": "def make(a):\n    k = a.sum().item()\n    def f(b): return b * k\n    return f\n"
                     "f = make(x)\nz = f(w)",
     "by recursion": "def rec(n, a): return a.sum().item() if n == 0 else rec(n - 1, a) + 1\nz = rec(3, x)",
     "through a helper": "def scale(a, k): return a * k\nscale(w, 2.0)\n"
                         "z = scale(\n    w,\n    scale(x.sum().item(), 3))",
     "through an inherited Function": SCALE + "class T(Scale): pass\nz = T.apply(w, x.sum().item())",
-    "through vmap": "k = x.sum().item()\nz = torch.vmap(lambda b: b * k)(w)",
     "through numpy": "def load(a): return torch.from_numpy(a * 2)\nz = load(x.detach().numpy())",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 from tests.tracer.programs import CORPUS, PROGRAMS, trace, watch
-from tests.twin import PRELUDE, assert_same, check_pass, check_topology, run_plain, run_traced, tensor_of, walk
+from tests.twin import PRELUDE, check_pass, run_plain, run_traced, tensor_of, walk
 
 IGNORES_V = {"returned-jacobian"}
 """Its backward returns J in place of v times J."""
@@ -19,17 +19,11 @@ each_program = pytest.mark.parametrize("name", CORPUS)
 @each_program
 def test_every_pass_is_what_plain_hooks_see(name: str) -> None:
     twin, traced = watch(name), trace(name)
-    started, finished = traced.of("pass_started"), {one["pass"]: one for one in traced.of("pass_finished")}
-    assert len(started) == len(twin.passes)
+    assert len(traced.of("pass_started")) == len(twin.passes)
     refuted = [one for step in traced.of("step") for one in step["local_jacobians"] if one.get("checked") is False]
     assert bool(refuted) == (name in IGNORES_V)
     for index, expected in enumerate(twin.passes):
         check_pass(traced.events, expected, index)
-        recorded = {one["leaf"]: one["grad"] for one in finished.get(index, {"leaf_grads": ()})["leaf_grads"]}
-        leaves = {node["id"]: node.get("leaf") for node in started[index]["graph"]["nodes"]}
-        for node_id, node in zip(check_topology(started[index], expected), expected.order, strict=True):
-            if leaves[node_id] in recorded:
-                assert_same(recorded[leaves[node_id]], expected.leaf_grads[node], leaves[node_id])
 
 
 @each_program

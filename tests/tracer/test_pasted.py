@@ -148,14 +148,6 @@ def test_a_pasted_program_gives_the_events_of_the_clean_one(name: str) -> None:
     assert as_read(pasted, run_traced(pasted).events) == as_read(clean, run_traced(clean).events)
 
 
-@pytest.mark.parametrize("name", PASTED)
-def test_every_line_and_column_stays(name: str) -> None:
-    typed = PASTED[name][0].replace("\r\n", "\n").split("\n")
-    for found, line in zip(straighten("\n".join(typed)).split("\n"), typed, strict=True):
-        code = found.lstrip(" \f")
-        assert not code or code == "pass" or len(found) == len(line), line
-
-
 @pytest.mark.parametrize("name", UNTOUCHED)
 def test_what_is_python_stays_as_it_is(name: str) -> None:
     text, below = UNTOUCHED[name]

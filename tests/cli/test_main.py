@@ -17,8 +17,9 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS
+from gradwalk.exports.deck import HOSTS, write_deck
 from gradwalk.protocol.upgrades import load_document
+from tests.exports.readers import golden
 from tests.house.test_imports import CONTRACTS
 
 pytestmark = pytest.mark.usefixtures("run")
@@ -119,16 +120,20 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
         assert load_document(trace)["source"] == program
     if host != "reveal":
         assert invoke("check", deck).exit_code == 0
+    if host == "jupyter":
+        assert invoke("init", host, deck, "--program", lesson).exit_code == 0, "the same once more"
+        files["lesson.py"].write_text("# mine\n")
+        again = invoke("init", host, deck, "--program", lesson)
+        assert (again.exit_code, "lesson.py" in again.stderr) == (2, True)
 
 
 def test_a_deck_is_written_over_nothing(tmp_path: Path) -> None:
-    program, mine = tmp_path / "program.py", tmp_path / "deck" / "lesson.py"
-    program.write_text(SQUARE)
-    command = ("init", "jupyter", mine.parent, "--program", program)
-    assert [invoke(*command).exit_code for _ in range(2)] == [0, 0]
+    document, mine = golden("x-times-x"), tmp_path / "lesson.py"
+    assert mine in write_deck("jupyter", document, tmp_path)
     mine.write_text("# mine\n")
-    again = invoke(*command)
-    assert (again.exit_code, "lesson.py" in again.stderr, mine.read_text()) == (2, True, "# mine\n")
+    with pytest.raises(FileExistsError):
+        write_deck("jupyter", document, tmp_path)
+    assert mine.read_text() == "# mine\n"
 
 
 FRAGILE = {

@@ -106,6 +106,7 @@ def test_what_was_written_together_is_there_after_a_restart(cluster: Cluster) ->
     assert cluster.shared.refusals() == []
 
 
+@pytest.mark.soak
 async def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Cluster) -> None:
     worker = cluster.add_worker()
     server = cluster.add_server("/healthz", owner_token="sesame", rooms_max=2)

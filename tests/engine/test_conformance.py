@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from gradwalk.engine.engine import BusyError, Engine, Lane
 from gradwalk.engine.local import QUICK_SECONDS, LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
@@ -239,6 +241,7 @@ async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_non
         await end(*greedy)
 
 
+@pytest.mark.soak
 async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
     start_sandbox: Callable[..., Sandbox],
 ) -> None:
@@ -267,6 +270,7 @@ async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
             await end(greedy, modest)
 
 
+@pytest.mark.soak
 async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_sandbox: Callable[..., Sandbox]) -> None:
     with local_engine(start_sandbox(wall_seconds=60), 1, 4) as opened:
         async with opened() as (engine, *_):

@@ -100,11 +100,10 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
     if limits.resource_limits:
         memory_bytes = confinement.base_bytes + limits.memory_bytes
         lockdown.limit_resources(memory_bytes, confinement.spent_seconds + limits.cpu_seconds)
-    alarm = Alarm()
-    alarm.set(limits.soft_seconds, limits.recording_seconds)
+    Alarm().set(limits.soft_seconds, limits.recording_seconds)
     if confinement.seccomp:
         lockdown.install_seccomp()
-    send = _sender(alarm)
+    send = _sender()
     ordinary = confinement.ordinary
     match job:
         case ProbeJob():
@@ -123,12 +122,11 @@ def _run_job(payload: bytes, confinement: Confinement) -> None:
             send(encode(gradcheck_of_program(job.request, job.pass_index, job.limits, ordinary)))
 
 
-def _sender(alarm: Alarm) -> Callable[[bytes], None]:
+def _sender() -> Callable[[bytes], None]:
     """Writes whole frames."""
     write, leave = os.write, os._exit
 
     def send(payload: bytes) -> None:
-        alarm.is_held = True
         rest = memoryview(encode_frame(payload))
         try:
             while rest:
@@ -136,7 +134,6 @@ def _sender(alarm: Alarm) -> Callable[[bytes], None]:
         except OSError:
             # The program has closed it: nothing that is still to be told can be, and the fault is not ours.
             leave(_EXIT_UNHEARD)
-        alarm.is_held = False
 
     return send
 

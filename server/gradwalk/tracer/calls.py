@@ -23,6 +23,7 @@ from gradwalk.tracer.chains import Chains
 from gradwalk.tracer.cuts import CutLog
 from gradwalk.tracer.frames import Place, calls_directly, function_frame, snippet_frame, snippet_place
 from gradwalk.tracer.identities import Identities
+from gradwalk.tracer.interruption import INTERRUPTION
 from gradwalk.tracer.opened import openable_body
 from gradwalk.tracer.originals import (
     PROGRAM_FILES,
@@ -399,7 +400,9 @@ class CallRecorder(TorchFunctionMode):
         log = self._log
         kwargs = kwargs or {}
         if not log.is_listening:
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            INTERRUPTION.raise_if_due()
+            return result
         try:
             opened = self._opened[func]
         except KeyError:
@@ -412,7 +415,9 @@ class CallRecorder(TorchFunctionMode):
         if opened is not None and _PLAIN_TYPES.issuperset(types):
             result = self._run_opened(opened, args, kwargs)
         elif log.inner and log.is_own_thread:
-            return self._run_inside(func, args, kwargs, low)
+            result = self._run_inside(func, args, kwargs, low)
+            INTERRUPTION.raise_if_due()
+            return result
         else:
             if func is _DETACH_IN_PLACE:
                 cut = self._guard(log.cuts.note, func, args[:1], None, frame_at(1))
@@ -426,6 +431,7 @@ class CallRecorder(TorchFunctionMode):
         else:
             self._guard(self._note_other, func, args, result, frame_at(1))
         self._guard(log.cuts.follow, func, arguments, result, target, frame_at(1), cut)
+        INTERRUPTION.raise_if_due()
         return result
 
     def _guard(self, note: Callable[..., Any], *arguments: Any) -> Any:

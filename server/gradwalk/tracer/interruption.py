@@ -12,6 +12,23 @@ class TimeLimitError(BaseException):
     """
 
 
+class Interruption:
+    """A time limit that passed where raising would have left something half done: it is raised a moment later."""
+
+    def __init__(self) -> None:
+        self.is_due = False
+
+    def raise_if_due(self) -> None:
+        """Call it where the recorder is about to go back to the program, or to the next node.
+
+        Raises:
+            TimeLimitError: the time was up since the last call.
+        """
+        if self.is_due:
+            self.is_due = False
+            raise TimeLimitError
+
+
 class Telling:
     """How long backward passes were described and told in this process: time that the program did not spend.
 
@@ -43,3 +60,4 @@ class Telling:
 
 
 TELLING: Final = Telling()
+INTERRUPTION: Final = Interruption()

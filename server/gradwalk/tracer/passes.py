@@ -21,7 +21,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
-from gradwalk.tracer.interruption import TELLING
+from gradwalk.tracer.interruption import INTERRUPTION, TELLING
 from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
@@ -409,6 +409,7 @@ class Passes:
         # Operations of an enclosing custom backward are listed there, those of this pass are not.
         inner, self._log.inner = self._log.inner, []
         try:
+            INTERRUPTION.raise_if_due()
             results = run()
         except BaseException as error:
             self._end(one, handles, stack, inner)
@@ -428,6 +429,7 @@ class Passes:
                 self._on_failure(error)
         inner, self._log.inner = self._log.inner, []
         try:
+            INTERRUPTION.raise_if_due()
             results = run()
         finally:
             self._log.inner = inner
@@ -520,6 +522,7 @@ class Passes:
                 self._listener.step(one, node, entry, grad_inputs, grad_outputs)
             except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
                 self._on_failure(error)
+        INTERRUPTION.raise_if_due()
 
 
 def resolve_slots(tensors: Sequence[Any]) -> list[tuple[Node | None, int]]:

@@ -16,6 +16,7 @@ from gradwalk.tracer import interruption
 from gradwalk.tracer.interruption import TELLING, TimeLimitError
 from gradwalk.tracer.run import trace_program
 from gradwalk.tracer.stream import EventStream
+from tests.twin import run_traced
 
 AT_ONCE = 1e-6
 SECONDS = 0.1
@@ -118,3 +119,13 @@ def test_wherever_the_alarm_rings_the_time_is_up_and_nothing_else(alarm: Alarm) 
     # The first and the last calls are not the program's.
     assert set(ends) == {(), ("timeout",)}
     assert ends["timeout",] > RINGS / 2
+
+
+@pytest.mark.parametrize(("count", "is_drawn"), [(20, True), (2_000, False)])
+def test_a_graph_too_long_for_the_rest_of_the_time_costs_no_timeout_its_line(count: int, *, is_drawn: bool) -> None:
+    grow = f"y = torch.ones(1, requires_grad=True)\nfor _ in range({count}): y = y * 1.0\n"
+    out_of_time = "from gradwalk.tracer.interruption import TimeLimitError\nraise TimeLimitError\n"
+    [found] = [
+        event for event in run_traced("import torch\n" + grow + out_of_time).events if event["type"] == "problem"
+    ]
+    assert (found["kind"], found["span"]["line"], "graph" in found) == ("timeout", 5, is_drawn)

@@ -52,6 +52,8 @@ from gradwalk.tracer.warning_watch import WarningWatch
 
 _NUMPY_SEEDS: Final = 2**32
 _MODULES: Final = {"torch": torch}
+_NODES_OUT_OF_TIME: Final = 500
+"""Of the graph that a program had built when its time was up."""
 
 
 def trace_program(
@@ -266,10 +268,14 @@ class Run:
 
     def _attach_graph(self, error: BaseException, explained: Problem, recorder: Recorder) -> None:
         """Adds what the program had built to a problem, as far as no pass has shown it."""
+        nodes_max = self.limits.nodes
+        if isinstance(error, TimeLimitError):
+            # What is left until SIGKILL must do, on a busy machine too, or the problem would have no line.
+            nodes_max = min(nodes_max, _NODES_OUT_OF_TIME)
         with originals.without_torch_function():
             try:
                 unfinished = Unfinished(error, self.namespace)
-                found = unfinished.write(recorder.writer, recorder.passes.recorded, self.limits.nodes)
+                found = unfinished.write(recorder.writer, recorder.passes.recorded, nodes_max)
                 if found is None:
                     return
                 explained["graph"], records = found

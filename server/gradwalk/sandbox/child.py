@@ -72,7 +72,7 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
         if payload:
             _run_job(payload, confinement)
         status = 0
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, ValueError) as error:
         if is_out_of_memory(error):
             status = EXIT_OF_MEMORY
     except TimeLimitError:

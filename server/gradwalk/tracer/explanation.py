@@ -29,7 +29,8 @@ _UNUSED: Final = (
     r"appears to not have been used"
 )
 _NO_BACKWARD: Final = r"^'(?P<type>[\w.]+)' object has no attribute 'backward'"
-_NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"
+_NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|^Not enough memory to allocate"
+"""torch's words, and orjson's, with which gradients are spelled."""
 
 
 Explain = Fact | Callable[["re.Match[str]", Culprits], Fact | None]
@@ -103,9 +104,9 @@ def unknown_name(error: BaseException, instead: Fact) -> Fact:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed: Python's own, or that of a tensor."""
+    """Whether an allocation failed: Python's own, or that of a tensor or of its numbers as text."""
     return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and re.search(_NO_ALLOCATION, _text_of(error)) is not None
+        isinstance(error, RuntimeError | ValueError) and re.search(_NO_ALLOCATION, _text_of(error)) is not None
     )
 
 

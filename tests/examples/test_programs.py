@@ -12,7 +12,7 @@ from gradwalk.examples.example import Example
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.words.catalogue import tell, tell_attribute
 from tests.tracer.programs import plain_source, trace
-from tests.twin import run_plain, tensor_of
+from tests.twin import run_plain
 
 # What a program does without us: the gradients of its leaves, what it prints, its error.
 EXPECTED: dict[str, dict[str, object]] = {
@@ -89,15 +89,3 @@ def test_slugs_are_apart_and_at_least_twelve_examples_answer_recorded_questions(
     answering = [example.seed_files for example in EXAMPLES if example.seed_files]
     assert len(answering) >= 12
     assert {number for numbers in answering for number in numbers} == {"000", "001", "002", "003", "004"}
-
-
-def test_rows_of_v_at_once_are_the_passes_one_by_one() -> None:
-    """The batched pass against three single ones, which plain hooks have judged already."""
-    together, one_by_one = trace("whole-jacobian").of("step"), trace("rows-of-j").of("step")
-    rows = [[step for step in one_by_one if step["pass"] == index] for index in range(3)]
-    assert len(together) == 5, "grad() asks for p alone, so p accumulates nothing"
-    for step, *single in zip(together, *(row[:5] for row in rows), strict=True):
-        for part in ("grad_outputs", "grad_inputs"):
-            for position, value in enumerate(step[part]):
-                stacked = torch.stack([tensor_of(one[part][position]) for one in single])
-                torch.testing.assert_close(tensor_of(value), stacked, rtol=0, atol=0)

@@ -13,7 +13,6 @@ from gradwalk.formulas.registry import entry_of
 from tests.benchmarks.programs import BACKWARD, transformer
 from tests.formulas.live_nodes import Met
 from tests.house.tree import ROOT
-from tests.tracer.programs import PROGRAMS
 from tests.twin import run_plain, run_traced
 
 WITHOUT_A_LINE = {"torch::autograd::CopySlices", "torch::autograd::CopyBackwards"}
@@ -32,7 +31,6 @@ def test_table_is_for_the_torch_of_the_lock() -> None:
 
 
 MODELS = {
-    **{name: PROGRAMS[name] for name in ("cnn", "multihead attention", "training loop")},
     "recurrent": "o, _ = nn.GRU(3, 4)(torch.randn(3, 1, 3))\nh, _ = nn.LSTMCell(4, 2)(o[-1])\nh.sum().backward()\n",
     "transformer": transformer(1) + BACKWARD,
 }

@@ -82,18 +82,10 @@ def leaf(*shape: int) -> Tensor:
 PROGRAMS: dict[str, tuple[Callable[[], Tensor], str]] = {
     "a table may have 32 columns": (lambda: leaf(4, 32) @ leaf(32, 2), "meet ik,jk->ij mat2 | meet kj,ki->ij self"),
     "and no more": (lambda: leaf(4, 33) @ leaf(33, 2), " | "),
-    "a batch keeps its first letter": (
-        lambda: torch.bmm(leaf(2, 2, 3), leaf(2, 3, 2)),
-        "meet aik,ajk->aij mat2 | meet akj,aki->aij self",
-    ),
-    "one number is dealt out": (lambda: leaf(2, 3).sum(), "deal ->ij"),
-    "copies fold": (lambda: leaf(2, 3).detach() + leaf(3), "fold ij->j"),
-    "a factor for each": (lambda: leaf(2, 3) * leaf(2, 3).detach(), "scale ij,ij->ij other"),
     "softmax: v meets s, is subtracted and scaled": (
         lambda: leaf(3).softmax(0),
         "meet i,i->j result, subtract i,i->i 0, scale i,i->i result",
     ),
-    "the winner takes it": (lambda: functional.max_pool2d(leaf(1, 1, 4, 4), 2), "win"),
     "a window slides": (
         lambda: functional.conv1d(leaf(1, 1, 4), leaf(1, 1, 2), stride=2, padding=1),
         "slide noz,ock->nc(2z+k-1) weight | slide cok,cn(z+2k-1)->onz input",
@@ -102,21 +94,12 @@ PROGRAMS: dict[str, tuple[Callable[[], Tensor], str]] = {
         lambda: functional.conv1d(leaf(1, 4, 4), leaf(2, 2, 2), groups=2),
         "slide ngoz,gock->ngc(z+k) weight | slide cgok,ngc(z+k)->ngoz None, travel ijk->jik",
     ),
-    "a kernel of one cell in its group": (
-        lambda: functional.conv1d(leaf(1, 2, 3), leaf(2, 1, 1), groups=2),
-        "slide ngoz,gock->ngc(z+k) weight | slide cgok,ngc(z+k)->ngoz None, travel ijk->jik",
-    ),
     "layer norm: scaled, then less its mean and what goes along with the normalised": (
         lambda: functional.layer_norm(leaf(2, 3), (3,), leaf(3), leaf(3)),
         "scale ij,ij->ij None, fold ij,->ik None, subtract ij,ij->ij 1, meet ij,ij->ik None, scale ij,ij->ij None, "
         "subtract ij,ij->ij 4 | meet ij,ij->j None | fold ij->j",
     ),
-    "rows of a table that were read twice add up": (
-        lambda: functional.embedding(torch.tensor([1, 1, 0]), leaf(3, 2)),
-        "fold",
-    ),
     "a running sum meets a triangle of ones": (lambda: leaf(4).cumsum(0), "meet a,az->z None"),
-    "turned": (lambda: leaf(2, 3).T, "travel ij->ji"),
 }
 
 

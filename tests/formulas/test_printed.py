@@ -8,8 +8,6 @@ The reader is checked by a factor before each formula, which it must notice in a
 from collections.abc import Iterable
 from dataclasses import replace
 
-import pytest
-
 from gradwalk.formulas.expression import number
 from gradwalk.formulas.specialise import Line
 from tests.formulas.live_nodes import Met
@@ -46,16 +44,12 @@ def test_the_programs_own_names_read_right(visits: dict[str, list[Met]]) -> None
         assert wrong(visits[name][:20], known) == [], name
 
 
-DERIVATIVES = {
-    "SinBackward0": {"cos(a)"}, "NegBackward0": {"-1"}, "ExpBackward0": {"r"}, "MulBackward0": {"a", "b"},
-    "ReluBackward0": {"where(r > 0, 1, 0)"}, "SoftmaxBackward0": {None}, "MmBackward0": {None},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("node_name", DERIVATIVES)
-def test_a_derivative_is_written_as_people_write_it(node_name: str, visits: dict[str, list[Met]]) -> None:
-    ones = [one for _, visit in visits[node_name] for one in printed(visit) if one.v is not None]
-    assert {one.derivative for one in ones if one.returned.shape == one.v.shape} == DERIVATIVES[node_name]
+def test_a_derivative_is_written_as_people_write_it(visits: dict[str, list[Met]]) -> None:
+    relu, softmax = (
+        {one.derivative for _, visit in visits[name] for one in printed(visit)}
+        for name in ("ReluBackward0", "SoftmaxBackward0")
+    )
+    assert (relu, softmax) == ({"where(r > 0, 1, 0)"}, {None})
 
 
 def test_a_formula_that_is_printed_wrongly_is_noticed_in_latex_and_in_text(visits: dict[str, list[Met]]) -> None:

@@ -43,7 +43,7 @@ FUNCTIONS = {
                 "y = torch.softmax(x, 0)\nreturn y * (g - (g * y).sum())"),
     "a forgotten sum": ("return torch.softmax(x, 0)", "y = torch.softmax(x, 0)\nreturn y * (1 - y) * g"),
     "an attribute": ("ctx.n = 3\nreturn x ** ctx.n", "return ctx.n * x ** 2 * g"),
-    "a print": ("print('forward')\nreturn x * 2", "return g * 2"),
+    "a print": ("print('forward')\nreturn x * 2", "print('backward')\nreturn g * 2"),
     "nothing": ("return x * x", "return None"),
     "a straight-through estimator": ("return x.sign()", "return g"),
     "a reversal": ("return x.view_as(x)", "return -g"),

@@ -23,6 +23,7 @@ HEAD = custom_function(
 x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
 k = torch.tensor([[5., 6.], [7., 9.]])
 n = 3
+net = nn.Linear(2, 1)
 """  # fmt: skip
 
 
@@ -39,6 +40,8 @@ CALLED = [
     ("F.linear(k, x + 1)", "MmBackward0", ["k", "(x + 1).T"]),
     ("F.cross_entropy(x * 2, k)", "LogSoftmaxBackward0", ["x * 2"]),
     ("F.linear(k, k, x[0])", "AddmmBackward0", ["x[0]", None, None]),
+    ("net(k)", "AddmmBackward0", ["net.bias", "k", "net.weight.T"]),
+    ("net(k[:, [0, 1]])", "AddmmBackward0", ["net.bias", None, "net.weight.T"]),
     ("5 / x", "MulBackward0", [None, "5"]),
     ("torch.stack([x, k])", "StackBackward0", ["x", "k"]),
     ("torch.where(x > 0, x, torch.zeros(2, 2))", "WhereBackward0", ["x", "torch.zeros(2, 2)"]),
@@ -152,19 +155,6 @@ def test_a_formula_is_no_tautology_and_a_name_in_it_means_one_value() -> None:
         assert left != "x"
 
 
-def test_operands_of_one_operation_without_text_are_told_apart() -> None:
-    source = "A, b = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
-    node = node_of(source + "y = torch.einsum('ij,j->i', A, b)\ny.sum().backward()", "BmmBackward0")
-    assert [line["said"] for line in node["formula"]["vjp"]] == ["v @ operand2.mT", "operand1.mT @ v"]
-
-
-def test_what_a_module_was_given_is_called_by_its_variable() -> None:
-    source = "x = torch.ones(1, 2)\nnet = nn.Linear(2, 1)\nnet({}).sum().backward()"
-    given, other = (node_of(source.format(text), "AddmmBackward0")["inputs"][1] for text in ("x", "x[:, [0, 1]]"))
-    assert given["source"] == "x"
-    assert other.get("source") != "x"
-
-
 LEAF = "x = torch.tensor([0.5, 2.0], requires_grad=True)\n"
 
 
@@ -195,15 +185,21 @@ def test_a_parameter_and_a_variable_of_the_same_name_are_apart() -> None:
 AB = "a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)\n"
 SHADOWED = [
     (AB + "def f(a, b): return a / b\nf(b, a).backward()", "DivBackward0", ["v / a", "-v * b / a ** 2"]),
+    (
+        "a, b = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+        "torch.einsum('ij,j->i', a, b).sum().backward()",
+        "BmmBackward0",
+        ["v @ operand2.mT", "operand1.mT @ v"],
+    ),
     (AB + "def f(x):\n    a = x * 3\n    return a * x\nf(a).backward()", "MulBackward0", ["v * a", "v * (x * 3)"]),
 ]
 
 
 @pytest.mark.parametrize(("source", "name", "said"), SHADOWED)
-def test_a_variable_of_a_function_that_hides_another_of_its_name_is_not_taken_for_it(source, name, said) -> None:
+def test_operands_of_one_name_or_of_none_are_told_apart(source, name, said) -> None:
     node = node_of(source, name)
     assert [(line["said"], line.get("equation")) for line in node["formula"]["vjp"]] == [(one, None) for one in said]
-    assert len({operand["source"] for operand in node["inputs"]}) == len(said)
+    assert len({operand.get("source", operand["name"]) for operand in node["inputs"]}) == len(said)
 
 
 def test_a_mask_is_printed_as_a_mask_and_as_numbers_where_it_is_a_factor() -> None:
@@ -216,16 +212,10 @@ def test_a_mask_is_printed_as_a_mask_and_as_numbers_where_it_is_a_factor() -> No
     assert not any(r"\text{True}" in one["with_numbers"] for step in steps for one in step.get("substitutions", []))
 
 
-@pytest.mark.parametrize(("p", "t"), [([0.0, 1.0], [1.0, 1.0]), ([0.3, 0.9], [0.0, 1.0]), ([1.0, 1.0], [0.0, 0.0])])
-def test_the_bound_of_a_loss_is_part_of_its_formula(p: list[float], t: list[float]) -> None:
-    source = f"p = torch.tensor({p}, requires_grad=True)\nt = torch.tensor({t})\n"
-    source += "loss = F.binary_cross_entropy(p, t)\nloss.backward()\n"
-    (node,) = [node for node in run_traced(source).nodes().values() if node["op"] == "binary_cross_entropy"]
-    assert "-100" in node["formula"]["forward"]
-    loss = run_plain(source).namespace["loss"]
-    p_, t_ = torch.tensor(p), torch.tensor(t)
-    logs = torch.maximum(p_.log(), torch.tensor(-100.0)), torch.maximum((1 - p_).log(), torch.tensor(-100.0))
-    assert torch.allclose(loss, -(t_ * logs[0] + (1 - t_) * logs[1]).mean())
+def test_the_bound_of_a_loss_is_part_of_its_formula() -> None:
+    source = "p = torch.tensor([0.0, 1.0], requires_grad=True)\nloss = F.binary_cross_entropy(p, torch.ones(2))\n"
+    assert run_plain(source).namespace["loss"] == 50  # noqa: PLR2004 (half of 100)
+    assert "-100" in node_of(source + "loss.backward()", "BinaryCrossEntropyBackward0")["formula"]["forward"]
 
 
 @pytest.mark.parametrize(("mode", "name"), [("reflect", "Reflection"), ("replicate", "Replication")])

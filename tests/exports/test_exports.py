@@ -121,16 +121,19 @@ def test_without_v8_or_typst_the_export_says_what_is_missing(square, monkeypatch
         export("svg", square, Selection(1))
 
 
-def test_the_dot_of_a_step_is_its_pass_as_graphviz_reads_it() -> None:
-    document = golden("double-backward")
+@pytest.mark.parametrize("name", ["double-backward", "chain-of-two"])
+def test_the_dot_of_a_step_is_its_pass_as_graphviz_reads_it(name: str) -> None:
+    document = golden(name)
     passes = [event for event in document["events"] if event["type"] == "pass_started"]
     steps = [event for event in document["events"] if event["type"] == "step"]
     for number, step in enumerate(steps, start=1):
         graph = next(one["graph"] for one in passes if one["pass"] == step["pass"])
-        nodes, edges = drawn_by_graphviz(export("dot", document, Selection(number)))
+        dot = export("dot", document, Selection(number))
+        nodes, edges = drawn_by_graphviz(dot)
         assert set(nodes) == {node["id"] for node in graph["nodes"]}
         assert sorted(edges) == sorted((edge["from"]["node"], edge["to"]["node"]) for edge in graph["edges"])
         assert all(nodes[node["id"]].startswith(node["label"]) for node in graph["nodes"])
+        assert all(f"label={group['label']}" in dot.decode().replace('"', "") for group in graph["groups"])
 
 
 def test_a_missing_gradient_is_a_word_on_its_edge(square: TraceDocument) -> None:

@@ -90,6 +90,18 @@ describe.each(TRACES)("each product of %s", (name) => {
     }
   });
 
+  it("writes out products whose sums are what the engine returned", () => {
+    for (const { where, form } of forms) {
+      for (const [index, cell] of form.result.matrix.cells.entries()) {
+        const terms = form.termsAt(placeOf(form.result.matrix, index));
+        const products = terms.map(({ a, b }) => toNumber(a) * toNumber(b));
+        const size = products.reduce((sum, each) => sum + Math.abs(each), 1e-6);
+        const error = Math.abs(products.reduce((sum, each) => sum + each, 0) - toNumber(cell));
+        expect(error / size, where).toBeLessThan(1e-3);
+      }
+    }
+  });
+
   it("moves what the products say, from where to where they say, at 0.5", () => {
     for (const { form } of forms) {
       const { current, flights } = multiplyingAt(form, 0.5);

@@ -8,7 +8,6 @@ import { drawingOf } from "../layout/sizes";
 import { closedGroups, resultOf } from "../model/calls";
 import { isTensor } from "../model/gradients";
 import { knownInMotion } from "../model/mask";
-import { toNumber } from "../model/numbers";
 import { PHASES, PLACES } from "../model/phases";
 import {
   clampPosition,
@@ -28,7 +27,6 @@ import type { TraceState } from "../model/trace";
 import { SAMPLES, TRACES } from "../protocol/samples";
 import { sentenceAt } from "../words/sentences";
 import { drawCallout } from "./equation";
-import { productForms } from "./product";
 import { drawGroups, drawStill } from "./still";
 import { drawTokens } from "./tokens";
 
@@ -174,31 +172,6 @@ describe.each(SAMPLES)("%s", (name) => {
         const landed = pointAt(curve, 0);
         expect(token(end)?.at.x).toBeCloseTo(landed?.x ?? Number.NaN, 1);
         expect(token(end)?.at.y).toBeCloseTo(landed?.y ?? Number.NaN, 1);
-      }
-    }
-  });
-
-  it("writes out products whose sums are what the engine returned", () => {
-    for (const position of positions) {
-      const { callout } = drawScene(trace, layoutOf(position), position, 1);
-      if (callout?.kind !== "vjp") continue;
-      for (const operand of callout.operands) {
-        for (const factor of operand.factors) {
-          if (operand.factors.length > 1) continue;
-          for (const form of productForms(callout.node, operand, factor, callout.saved)) {
-            form.result.matrix.cells.forEach((cell, index) => {
-              const { columns } = form.result.matrix;
-              const place = { row: Math.floor(index / columns), column: index % columns };
-              const terms = form.termsAt(place).map((term) => toNumber(term.a) * toNumber(term.b));
-              const sum = terms.reduce((total, term) => total + term, 0);
-              const scale = terms.reduce((total, term) => total + Math.abs(term), 1e-6);
-              expect(
-                Math.abs(sum - toNumber(cell)) / scale,
-                `${formatPosition(position)} ${form.view}`,
-              ).toBeLessThan(1e-3);
-            });
-          }
-        }
       }
     }
   });

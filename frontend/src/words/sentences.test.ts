@@ -26,44 +26,28 @@ function* momentsOf(trace: TraceState): Generator<{ position: Position; step: St
 
 /** What a part says it spells. */
 function valueAt({ of, index }: Reference, step: Step, node: Node): unknown {
-  const { accumulate, hooks } = step;
-  switch (of) {
-    case "contribution":
-      return step.contributions[index]?.value;
-    case "grad_output":
-      return step.grad_outputs[index];
-    case "grad_input":
-      return step.grad_inputs[index];
-    case "local_jacobian":
-      return step.local_jacobians[index]?.value;
-    case "operand":
-      return node.inputs[index]?.value;
-    case "output":
-      return node.outputs[index]?.value;
-    case "saved":
-      return node.saved[index]?.value;
-    case "before":
-    case "after":
-      return accumulate?.[of];
-    case "was":
-      return node.saved[index]?.was;
-    case "dropped": {
-      const dropping = step.grad_inputs[index];
-      return dropping !== undefined && !isTensor(dropping) ? dropping.dropped : undefined;
-    }
-    case "before_grad_hook":
-      return accumulate?.changes?.[index]?.before;
-    case "after_grad_hook":
-      return accumulate?.changes?.[index]?.after;
-    case "before_hook":
-      return hooks?.[index]?.before;
-    case "after_hook":
-      return hooks?.[index]?.after;
-    case "before_change":
-      return step.changes?.[index]?.before;
-    case "after_change":
-      return step.changes?.[index]?.after;
-  }
+  const [accumulation, hook] = [step.accumulate?.changes?.[index], step.hooks?.[index]];
+  const returned = step.grad_inputs[index];
+  const values: Readonly<Record<Reference["of"], unknown>> = {
+    contribution: step.contributions[index]?.value,
+    grad_output: step.grad_outputs[index],
+    grad_input: returned,
+    local_jacobian: step.local_jacobians[index]?.value,
+    operand: node.inputs[index]?.value,
+    output: node.outputs[index]?.value,
+    saved: node.saved[index]?.value,
+    was: node.saved[index]?.was,
+    before: step.accumulate?.before,
+    after: step.accumulate?.after,
+    dropped: isTensor(returned) ? undefined : returned?.dropped,
+    before_grad_hook: accumulation?.before,
+    after_grad_hook: accumulation?.after,
+    before_hook: hook?.before,
+    after_hook: hook?.after,
+    before_change: step.changes?.[index]?.before,
+    after_change: step.changes?.[index]?.after,
+  };
+  return values[of];
 }
 
 const numbersIn = (text: string): string[] => text.match(/[-−]?(?:\d[\d.]*(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)/g) ?? [];

@@ -9,9 +9,9 @@ import { linesOf, scaleOf, segmentsOf } from "./curve";
 const span = { line: 3, column: 0, end_line: 3, end_column: 9 };
 
 /** A recorded pass with the given one of all numbers, as the sample has it. */
-function recorded(index: number, number: number): Event[] {
+function recorded(index: number, number: number, line = span.line): Event[] {
   return readSample("x-times-x").events.flatMap((event): Event[] => {
-    if (event.type === "pass_started") return [{ ...event, pass: index, number, span }];
+    if (event.type === "pass_started") return [{ ...event, pass: index, number, span: { ...span, line } }];
     return "pass" in event ? [{ ...event, pass: index }] : [];
   });
 }
@@ -61,8 +61,9 @@ describe("the curve of passes", () => {
     expect(merged.map(({ pass }) => pass !== null)).toEqual([true, false, true, false, true]);
   });
 
-  it("is about the last pass of a loop, and the first of several calls", () => {
+  it("is about the last pass of a loop, the first of several calls, and the one that is not a loop's", () => {
     expect(passOfInterest(loop)?.index).toBe(1);
+    expect(passOfInterest(trace(...recorded(0, 0), ...recorded(1, 1, 5), ...recorded(2, 2)))?.index).toBe(1);
     expect(passOfInterest(sampleTrace("double-backward"))?.index).toBe(0);
     expect(passOfInterest(emptyTrace())).toBeNull();
   });

@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Opener
-from tests.e2e.player import PlayerPage, fragment, named
+from tests.e2e.player import PlayerPage, fragment
 from tests.e2e.test_examples import FITS
 from tests.e2e.test_main_story import MAP
+from tests.e2e.test_rooms import open_room
 from tests.world.browser import axe
 
 THEMES = ("light", "dark", "contrast")
@@ -87,25 +88,17 @@ def test_axe_finds_nothing_and_every_target_is_large_enough(new_page, size, them
 def test_axe_finds_nothing_where_things_are_shared(new_page: Opener) -> None:
     """Share and room dialogs on a phone; the second screen, a follower and an embed in the hall."""
     presenter = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    presenter.open(fragment(MAP, s="1.3"))
-    expect(presenter.product).to_be_visible()
+    page, code = presenter.page, open_room(presenter)
+    assert axe_findings(page) == []
+    screen = presenter.named("link", "page-room-second").get_attribute("href") or ""
+    presenter.named("button", "page-done").click()
     presenter.named("button", "page-share").click()
     presenter.named("button", "page-more-sharing").click()
-    page = presenter.page
     embed = page.locator("dialog iframe, [role=dialog] iframe")
     expect(embed.content_frame.get_by_role("article").first).to_be_visible()
     assert axe_findings(page) == []
-    address = embed.get_attribute("src") or ""
-    named(page.get_by_role("dialog"), "button", "page-close").click()
-    presenter.named("button", "page-room").click()
-    presenter.named("button", "page-room-open").click()
-    code = page.get_by_role("dialog").locator(".code")
-    expect(code).to_be_visible()
-    assert axe_findings(page) == []
-    room = f"{presenter.server}/room/{code.inner_text()}"
-    screen = presenter.named("link", "page-room-second").get_attribute("href") or ""
     other = new_page(viewport={"width": 1920, "height": 1080}).page
-    for link in (screen, room, address):
+    for link in (screen, f"{presenter.server}/room/{code}", embed.get_attribute("src") or ""):
         other.goto(link)
         expect(other.get_by_role("status").or_(other.get_by_role("heading")).first).to_be_attached()
         expect(other.get_by_text(re.compile(r"\w")).first).to_be_visible()

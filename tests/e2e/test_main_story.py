@@ -58,6 +58,11 @@ def test_a_typed_program_is_walked_and_every_number_is_torchs(player: PlayerPage
 def test_v_by_hand_picks_and_weighs_rows(player: PlayerPage) -> None:
     rows = jacobian(the_map, torch.tensor([2.0, 3.0]))
     player.open(fragment(MAP, s="1.3"))
+    meaning = player.part("what-is-v")
+    player.product.get_by_role("button", name="v = grad_output").click()
+    expect(meaning).to_contain_text("1·4 + 1·6 + 1·9 = 19")
+    player.press("Escape")
+    expect(meaning).to_be_hidden()
     v = player.page.get_by_role("textbox", name="External gradient")
     product = player.product.get_by_role("table", name="v times J")
     for place, row in enumerate(rows, start=1):

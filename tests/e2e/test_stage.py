@@ -18,7 +18,7 @@ from tests.e2e.player import PlayerPage, fragment
 SIZES = [(1280, 800), (390, 844), (1920, 1080)]
 TOLERANCE_PX = 1.5
 WHOLE = ("1.3", "2.3", "3.3", "4.3")
-SAMPLE = ("attention", "map")
+SAMPLE = ("attention", "batch", "map")
 _PLACES = """() => {
     const box = (element) => {
         const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -131,26 +131,6 @@ def test_the_border_of_the_dock_is_drawn_moved_by_keys_and_kept(new_page, width,
     assert player.page.evaluate(_PLACES)["dock"][side] == pytest.approx(by_keys, abs=TOLERANCE_PX)
 
 
-def test_the_order_of_the_steps_is_shown_before_the_first(player: PlayerPage) -> None:
-    # Autograd runs mul, add, and only then the mul of a, which waits for both.
-    opened(player, "example=used-twice&s=0")
-    order = player.part("order").get_by_role("listitem")
-    assert [" ".join(text.split()[:2]) for text in order.all_inner_texts()][:3] == ["1 mul", "2 add", "3 mul"]
-    order.nth(2).get_by_role("button").click()
-    player.wait_for_place("3.1")
-
-
-def test_what_v_is_is_one_click_away_at_any_step(player: PlayerPage) -> None:
-    opened(player, "example=map&s=1.3")
-    meaning = player.part("what-is-v")
-    expect(meaning).to_be_hidden()
-    player.product.get_by_role("button", name="v = grad_output").click()
-    expect(meaning).to_contain_text("0·4 + 1·6 + 0·9 = 6")
-    player.press("Escape")
-    expect(meaning).to_be_hidden()
-    player.wait_for_place("1.3")
-
-
 # Walks to the end: each stop with its boxes, and whatever in the dock is higher than its place.
 _WALK = """async () => {
     const frame = () => new Promise(requestAnimationFrame);
@@ -253,12 +233,6 @@ def test_a_question_at_the_foot_of_the_dock_moves_nothing_above_it(player: Playe
         assert told[part] == asked[part], part
 
 
-def test_on_a_phone_a_card_writes_all_numbers_of_its_line(new_page):
-    player = new_page(viewport={"width": 390, "height": 844})
-    opened(player, "example=batch&s=1.3")
-    assert player.page.evaluate(_PLACES)["cut"] == []
-
-
 def card(player: PlayerPage, title: str) -> list[str]:
     """The lines of a card, as they are read."""
     found = player.part("graph").get_by_role("article").filter(has=player.page.get_by_text(title, exact=True))
@@ -279,7 +253,13 @@ def test_values_on_cards_have_names_and_what_waits_says_how_much_has_come(player
     assert re.search("mul.*1.*1", queue[0])
     assert re.search("add.*1.*1", queue[1])
     assert re.search("mul.*1.*2", queue[2])
-    opened(player, "example=used-twice&s=3.1")
+    # Autograd runs mul, add, and only then the mul of a, which waits for both.
+    player.button("First step").click()
+    order = player.part("order").get_by_role("listitem")
+    order.nth(2).wait_for()
+    assert [text.split()[:2] for text in order.all_inner_texts()[:3]] == [["1", "mul"], ["2", "add"], ["3", "mul"]]
+    order.nth(2).get_by_role("button").click()
+    player.wait_for_place("3.1")
     assert card(player, "a 6") == ["mul", "a 6", "v 16"]
     player.show_panel("page-steps")
     expect(player.rows.nth(2)).to_contain_text(re.compile(r"10\s*\+\s*6\s*=\s*16"))

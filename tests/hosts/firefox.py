@@ -66,9 +66,6 @@ class Firefox:
     def open(self, address: str) -> None:
         self._ask("WebDriver:Navigate", {"url": address})
 
-    def reload(self) -> None:
-        self._ask("WebDriver:Refresh", {})
-
     def run(self, script: str, *arguments: object) -> Any:
         """The value of a function's body, or of the promise that it returns."""
         asked = {"script": f"return (async () => {{ {script} }})()", "args": list(arguments)}

@@ -83,16 +83,6 @@ def test_a_frame_shows_torchs_numbers_walks_by_keys_and_messages_and_gives_the_k
     assert firefox.run("return document.cookie") == ""
 
 
-def test_a_reloaded_page_shows_the_same_step_every_time(firefox: Firefox, filled: dict[str, str], paste) -> None:
-    """Firefox restores the address that a frame had last: an embed that wrote its own would come back elsewhere."""
-    paste(recipe("web.md", "html", **filled))
-    for _ in range(10):
-        firefox.wait_until("told('step').at(-1)?.place === '1.3'")
-        firefox.run("tell({type: 'next'})")
-        firefox.wait_until("told('step').at(-1)?.place === '1.4'")
-        firefox.reload()
-
-
 def test_files_on_any_web_space_are_enough(firefox: Firefox, lesson: Path, run, paste, tmp_path: Path) -> None:
     run("bash", "-ec", recipe("web.md", "sh"), cwd=lesson)
     paste(recipe("web.md", "html", 2))

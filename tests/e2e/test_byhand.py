@@ -8,22 +8,16 @@ from playwright.sync_api import Locator, expect
 from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment
 from tests.e2e.test_predict import ANSWER, PRODUCT, SQUARE, is_said
+from tests.tracer.programs import custom_function
 
 AGREES, DIFFERS = say("page-by-hand-agree"), say("page-by-hand-disagree")
-WRONG_CUBE = """import torch
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x ** 3
-    @staticmethod
-    def backward(ctx, v):
-        (x,) = ctx.saved_tensors
-        return v * 2 * x ** 2
-x = torch.tensor(3.0, requires_grad=True)
-y = Cube.apply(x)
-y.backward()
-"""
+WRONG_CUBE = (
+    "import torch\n"
+    + custom_function(
+        "Cube", "x", "ctx.save_for_backward(x)\nreturn x ** 3", "return 2 * g * ctx.saved_tensors[0] ** 2"
+    )
+    + "x = torch.tensor(3.0, requires_grad=True)\ny = Cube.apply(x)\ny.backward()\n"
+)
 
 
 def line(player: PlayerPage, variable: str) -> Locator:

@@ -153,21 +153,13 @@ def test_a_link_that_comes_while_the_page_writes_its_address_is_opened(player: P
     expect(player.program).to_have_text("x * x")
 
 
-BATCH = """
-import torch
-a = torch.arange(8.0).reshape(2, 2, 2).div(4).requires_grad_()
-b = torch.tensor([[1.0, -2.0], [0.5, 3.0]], requires_grad=True)
-y = a @ b
-y.backward(torch.tensor([[[1.0, 0.0], [2.0, 1.0]], [[0.0, 3.0], [-1.0, 2.0]]]))
-"""
-
-
 def test_a_product_of_a_batch_is_one_product_until_it_is_opened(player: PlayerPage) -> None:
-    player.open(fragment(BATCH, s="2.3"))
+    """That a call returns what the engine returned at its borders: `calls.test.ts`."""
+    a, b = torch.ones(2, 2, 2, requires_grad=True), torch.tensor([[1.0, -2.0], [0.5, 3.0]])
+    (a @ b).sum().backward()
+    program = f"a, b = torch.ones(2, 2, 2, requires_grad=True), torch.tensor({b.tolist()})\n(a @ b).sum().backward()"
+    player.open(fragment(program, s="3.3"))
     expect(player.product.get_by_role("heading", name="matmul")).to_be_visible()
-    values: dict[str, torch.Tensor] = {}
-    exec(BATCH, values)  # noqa: S102
-    arrived = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0], [-1.0, 2.0]])
-    close(player, v=arrived, v_times_J=values["a"].grad.reshape(-1, 2))
+    close(player, v=torch.ones(4, 2), v_times_J=a.grad.reshape(-1, 2))
     player.page.locator("[data-group] button").click()
     expect(player.product.get_by_role("heading", name="MmBackward0")).to_be_visible()

@@ -8,10 +8,8 @@ import pytest
 from PIL import Image
 from pypdf import PdfReader
 
-from gradwalk.exports import walk
 from gradwalk.exports.catalogue import EXPORTERS
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
-from gradwalk.exports.scene import Scene
 from gradwalk.exports.walk import Walk, write_svg
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import drawn_by_graphviz, export, golden, ink_of, pages_of, words_of
@@ -109,16 +107,12 @@ def test_any_step_that_there_is_can_be_asked_for_but_not_of_a_trace_without_a_pa
             exporter.write(square, Selection(step))
 
 
-def test_without_v8_or_typst_the_export_says_what_is_missing(square, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_typst_the_export_says_what_is_missing(square, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("gradwalk.exports.pages", "gradwalk.exports.image"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "typst", None)
     with pytest.raises(ExportUnavailable, match=r"typst.*gradwalk\[files\]"):
         export("png", square, Selection(1))
-    monkeypatch.setattr("gradwalk.exports.scene.HAS_ENGINE", False)
-    monkeypatch.setattr(walk, "SCENE", Scene())
-    with pytest.raises(ExportUnavailable, match=r"mini-racer.*gradwalk\[files\]"):
-        export("svg", square, Selection(1))
 
 
 @pytest.mark.parametrize("name", ["double-backward", "chain-of-two"])

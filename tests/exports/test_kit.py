@@ -11,7 +11,7 @@ from gradwalk.exports import kit
 from gradwalk.exports.exporter import ExportUnavailable, Selection
 from gradwalk.exports.html import script_code, script_json, write_html
 from gradwalk.exports.kit import MODULE, write_kit
-from gradwalk.exports.scene import KIT, Scene
+from gradwalk.exports.scene import Scene
 from gradwalk.protocol.merging import merge
 from gradwalk.protocol.wire import write_document
 from tests.exports.readers import golden
@@ -24,19 +24,6 @@ VIEWER_GZIP_BYTES_MAX = 176_800
 
 def test_the_viewer_without_editor_graphviz_and_typesetter_is_small() -> None:
     assert len(gzip.compress(MODULE.read_bytes(), 9)) <= VIEWER_GZIP_BYTES_MAX
-
-
-def test_the_module_needs_no_other_file_to_start() -> None:
-    source = MODULE.read_text()
-    fetched_later = set(re.findall(r'import\(["`\']\./([^"`\']+)', source))
-    assert not re.findall(r'(?:^|[;}])\s*import\s*[\w{*"\']', source)
-    assert {name.split("-")[0] for name in fetched_later} == {
-        "typesetter.js",
-        "chunks/InputsPanel",
-        "chunks/client",
-        "chunks/de",
-    }
-    assert all((KIT / name).is_file() for name in fetched_later)
 
 
 def test_a_baked_trace_is_the_trace_and_its_layouts_and_formulas() -> None:

@@ -56,11 +56,7 @@ def test_a_wrong_one_is_told_with_its_line_the_operand_and_both_numbers(function
     assert "1.5 where it should be 3" in text  # x w and 2 x w at 0.5, 3
 
 
-def test_what_no_function_of_the_program_is_to_blame_for_is_told_as_torch_tells_it():
+@pytest.mark.parametrize(("function", "at"), [(lambda x: x * x.detach(), X), (torch.sgn, torch.tensor([0.0]))])
+def test_what_no_function_of_the_program_is_to_blame_for_is_told_as_torch_tells_it(function, at):
     with pytest.raises(AssertionError, match="Jacobian mismatch"):
-        assert_backward_matches(lambda x: x * x.detach(), X)
-
-
-def test_a_function_of_torch_is_told_as_well():
-    with pytest.raises(AssertionError, match="Jacobian mismatch"):
-        assert_backward_matches(torch.sgn, torch.tensor([0.0]))
+        assert_backward_matches(function, at)

@@ -242,18 +242,18 @@ async def test_a_client_with_several_slow_runs_gives_a_place_to_one_that_has_non
 
 
 @pytest.mark.soak
-async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
+async def test_a_client_that_had_more_has_its_place_and_the_processor_later(
     start_sandbox: Callable[..., Sandbox],
 ) -> None:
     sandbox = start_sandbox(wall_seconds=60)
-    with local_engine(sandbox, 2, 4) as opened:
+    with local_engine(sandbox, 1, 4) as opened:
         async with opened() as (engine, *_):
             runs = runs_of(engine, [], abandon_seconds=60)
 
             async def start(number: int, client: str) -> tuple[Run, int]:
                 others = children_of(sandbox.launcher.pid)
                 run = await ask(runs, f"while {number}: pass", client=client)
-                await until(lambda: bool(children_of(sandbox.launcher.pid) - others))
+                await until(lambda: run.state is RunState.RUNNING and children_of(sandbox.launcher.pid) - others)
                 [child] = children_of(sandbox.launcher.pid) - others
                 return run, child
 
@@ -261,27 +261,14 @@ async def test_a_run_has_the_processor_before_that_of_a_client_that_had_more(
                 return os.getpriority(os.PRIO_PROCESS, child) - os.getpriority(os.PRIO_PROCESS, sandbox.launcher.pid)
 
             await read_all(await ask(runs, BURNING.format(number=4).replace("0.5", "5"), client="greedy"))
-            await until(lambda: not children_of(sandbox.launcher.pid))
-            greedy, child = await start(1, "greedy")
+            alone, child = await start(1, "greedy")
             assert nice(child) == 0, "nobody else is here"
-            modest, other = await start(2, "modest")
-            await until(lambda: nice(child) > 1)
-            assert nice(other) == 0
-            await end(greedy, modest)
-
-
-@pytest.mark.soak
-async def test_a_run_keeps_its_place_longer_before_clients_that_had_more(start_sandbox: Callable[..., Sandbox]) -> None:
-    with local_engine(start_sandbox(wall_seconds=60), 1, 4) as opened:
-        async with opened() as (engine, *_):
-            runs = runs_of(engine, [], abandon_seconds=60)
-            await read_all(await ask(runs, BURNING.format(number=5).replace("0.5", "2.5"), client="greedy"))
-            modest = await ask(runs, "while 6: pass", client="modest")
-            await until(lambda: modest.state is RunState.RUNNING)
+            await end(alone)
+            modest, _ = await start(2, "modest")
             began = time.monotonic()
-            greedy = await ask(runs, "while 7: pass", client="greedy")
-            await until(lambda: greedy.state is RunState.RUNNING)
+            greedy, child = await start(3, "greedy")
             assert time.monotonic() - began > 5 * QUICK_SECONDS
+            await until(lambda: nice(child) > 1)
             await end(greedy, modest)
 
 

@@ -85,21 +85,16 @@ async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(re
         assert await states(log, run) == ["done"]
         assert await log.open(order(), "late", ROOM) == (run, None), "it can be read for a while"
         assert await log.begin("a", "a message that came twice") is None
-
-
-async def test_what_does_not_last_can_be_read_for_a_while_and_is_run_again_when_asked_for(redis: Redis) -> None:
-    async with opened(redis) as log:
-        run = await start(log)
-        await log.finish(await begin(log), PASSING)
-        assert await log.find("a") == run
-        assert await states(log, run) == ["done"]
-        assert (await start(log)).log != run.log
-        assert await begin(log)
+        passing = await start(log, "b")
+        await log.finish(await begin(log, "b"), PASSING)
+        assert (await log.find("b"), await states(log, passing)) == (passing, ["done"])
+        assert (await start(log, "b")).log != passing.log, "what does not last is run again when it is asked for"
+        assert await begin(log, "b")
 
 
 async def test_a_worker_that_is_silent_loses_its_run_to_an_heir_and_may_write_no_more(redis: Redis) -> None:
     async with opened(redis) as log:
-        run = await start(log)
+        earlier, run = await start(log, "earlier"), await start(log)
         dead = await begin(log)
         await log.append(dead, [b"zero"])
         silence(redis, run)
@@ -109,6 +104,8 @@ async def test_a_worker_that_is_silent_loses_its_run_to_an_heir_and_may_write_no
         assert await states(log, run) == ["lost"]
         assert [await log.enqueue_again(run.order) for _ in range(2)] == [True, False], "one server sends it again"
         assert await states(log, run) == ["unsent"]
+        ahead = await log.tend([(each, True) for each in (earlier, run)], HERE)
+        assert [condition.jobs_ahead for condition in ahead] == [1, 0], "it is the next to start"
         heir = await begin(log)
         assert (heir.count, heir.number) == (1, 2)
         for write in (log.append(dead, [b"late"]), log.finish(dead, LASTING)):
@@ -197,13 +194,3 @@ async def test_everybodys_first_run_starts_before_anybodys_second(redis: Redis) 
         assert (await log.open(order("g4", "greedy"), HERE, ROOM))[1] == 1
         many = [(await log.open(order(f"x{n}", "many"), HERE, ROOM))[1] for n in range(7)]
         assert many == [0, 1, 2, 3, 4, 4, 4]
-
-
-async def test_a_run_whose_worker_died_is_the_next_to_start(redis: Redis) -> None:
-    async with opened(redis) as log:
-        runs = [await start(log, run_id) for run_id in ("a", "b")]
-        await begin(log, "b")
-        silence(redis, runs[1])
-        assert await log.enqueue_again(runs[1].order)
-        ahead = await log.tend([(run, True) for run in runs], HERE)
-        assert [condition.jobs_ahead for condition in ahead] == [1, 0]

@@ -21,10 +21,9 @@ _CHANCE = random.SystemRandom()
 class Redis:
     """Runs until `stop`; keeps its data across `restart`, as the compose file's does."""
 
-    def __init__(self, home: Path, *options: str) -> None:
+    def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
-        self._options = options
         self.port = 0
         self.process = self._start()
 
@@ -36,11 +35,6 @@ class Redis:
     def client(self) -> redis.Redis:
         """A plain connection, to look at the data."""
         return redis.Redis.from_url(self.url)
-
-    def clear(self) -> None:
-        """Removes all data."""
-        with self.client() as client:
-            client.flushall()
 
     def refusals(self) -> list[tuple[str, str]]:
         """Users and what they were refused, but for the name of their library, which they tell newer servers."""
@@ -65,7 +59,7 @@ class Redis:
         for _ in range(50):
             port = self.port or _CHANCE.randrange(20_000, 32_000)
             command = [SERVER, *SERVICES["valkey"]["command"][1:], "--user", _TESTER, "on", f">{_TESTER}", *_EVERYTHING]
-            command += ["--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home), *self._options]
+            command += ["--bind", "127.0.0.1", "--port", str(port), "--dir", str(self.home)]
             with log.open("ab") as output:
                 process = subprocess.Popen(command, stdout=output, stderr=output)
             wait_until(lambda port=port, process=process: process.poll() is not None or _is_ours(port, process.pid))

@@ -47,7 +47,6 @@ class Server:
         self.home = home
         self.log = home / f"server-{time.monotonic_ns()}.log"
         with self.log.open("wb") as log:
-            # A session of its own: a shared server outlives the worker process that started it.
             self.process = subprocess.Popen(
                 [python, *module, "--port", str(port)],
                 env=environment,
@@ -60,6 +59,11 @@ class Server:
         self.url = f"http://127.0.0.1:{found[1].decode()}"
         self.client = httpx.Client(base_url=self.url, timeout=60)
         wait_until(lambda: self._answers(path), self.process, self.log)
+
+    @property
+    def pid(self) -> int:
+        """Of the serving process."""
+        return self.process.pid
 
     @property
     def port(self) -> int:

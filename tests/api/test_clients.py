@@ -16,7 +16,7 @@ from gradwalk.engine.engine import BusyError
 from tests.api.metrics import counts
 from tests.world.cluster import Cluster
 from tests.world.processes import PATIENCE_SECONDS, children_of, command_of, wait_until
-from tests.world.shared import SharedServer
+from tests.world.server import Server
 from tests.world.stream import ACCEPT, events_in
 
 LOOP = "import torch\nn = {number}\nwhile True:\n    n += 1\n"
@@ -26,6 +26,11 @@ HONEST = "import torch\nx = torch.tensor({number}.0, requires_grad=True)\n(x * x
 def address(number: int) -> dict[str, str]:
     """The header by which a trusted proxy says who asks."""
     return {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}"}
+
+
+def post(client: httpx.Client, source: str, who: int) -> httpx.Response:
+    """The whole stream of a program of this client, or its refusal."""
+    return client.post("/api/traces", json={"source": source}, headers=ACCEPT | address(who))
 
 
 def why(refusal: Any) -> str:
@@ -38,7 +43,7 @@ def why(refusal: Any) -> str:
     return str(problem["fact"]["operands"]["why"]["kind"])
 
 
-def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: SharedServer) -> None:
+def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: Server) -> None:
     client = tight_server.client
     (zygote,) = [pid for pid in children_of(tight_server.pid) if "zygote" in command_of(pid)]
 
@@ -71,24 +76,19 @@ def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(t
     # A run may take a minute; those whose streams are closed end long before.
     wait_until(lambda: running() == 0 and len(children_of(zygote)) <= 1)
     assert counts(client).get("traces_total|status=timeout", 0) == 0
-    answer = client.post("/api/traces", json={"source": HONEST.format(number=7)}, headers=ACCEPT | address(50))
-    assert '"problems":0' in answer.text
+    assert '"problems":0' in post(client, HONEST.format(number=7), 50).text
 
 
-def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server: SharedServer) -> None:
-    before = counts(tight_server.client)
-
-    def ask(number: int, who: int) -> Any:
-        body = {"source": HONEST.format(number=100 + number)}
-        return tight_server.client.post("/api/traces", json=body, headers=ACCEPT | address(who))
-
-    assert [ask(number, who=61).status_code for number in range(5)] == [200] * 5
-    assert why(ask(5, who=61)) == "api-busy-client"
-    assert ask(2, who=61).status_code == 200
-    assert ask(5, who=62).status_code == 200
-    failing = {"source": "raise ValueError  # 100"}
-    assert tight_server.client.post("/api/traces", json=failing, headers=ACCEPT | address(62)).status_code == 200
-    after = counts(tight_server.client)
+def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server: Server) -> None:
+    client = tight_server.client
+    before = counts(client)
+    programs = [HONEST.format(number=100 + number) for number in range(6)]
+    assert [post(client, program, 61).status_code for program in programs[:5]] == [200] * 5
+    assert why(post(client, programs[5], 61)) == "api-busy-client"
+    assert post(client, programs[2], 61).status_code == 200
+    assert post(client, programs[5], 62).status_code == 200
+    assert post(client, "raise ValueError  # 100", 62).status_code == 200
+    after = counts(client)
     more = {name: after[name] - before.get(name, 0.0) for name in after}
     assert more["traces_total|status=done"] == more["trace_seconds_count"] - 1 == 6
     assert more["traces_total|status=problem"] == 1
@@ -100,10 +100,10 @@ def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server:
     assert {"queue_depth|lane=live", "jobs_running", "rooms", "room_participants"} <= set(after)
 
 
-def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server: SharedServer) -> None:
+def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server: Server) -> None:
     client, who = tight_server.client, address(63)
     body = {"source": HONEST.format(number=200)}
-    assert client.post("/api/traces", json=body, headers=ACCEPT | who).status_code == 200
+    assert post(client, body["source"], 63).status_code == 200
     path = f"/embed/{client.post('/api/snippets', json=body, headers=who).json()['id']}/trace.json"
 
     def ask(number: int) -> Any:
@@ -121,8 +121,8 @@ def test_a_postponed_loop_ends_as_one_that_ran_too_long(start_server: Any) -> No
     server = start_server(trusted_proxies=["127.0.0.1"], run_seconds=2, running_count=1)
 
     def ask(source: str, who: int) -> str:
-        with httpx.Client(base_url=server.url, timeout=300, headers=ACCEPT | address(who)) as client:
-            return client.post("/api/traces", json={"source": source}).text
+        with httpx.Client(base_url=server.url, timeout=300) as client:
+            return post(client, source, who).text
 
     with ThreadPoolExecutor(3) as pool:
         greedy = [pool.submit(ask, "print('once')\n" + LOOP.format(number=who), who) for who in range(3)]
@@ -137,29 +137,27 @@ def test_a_postponed_loop_ends_as_one_that_ran_too_long(start_server: Any) -> No
 def ask_for_loops(client: httpx.Client, who: int) -> Any:
     """The answer that refuses a client who runs endless loops."""
     for number in range(100):
-        body = {"source": LOOP.format(number=number + 1_000 * who)}
-        answer = client.post("/api/traces", json=body, headers=ACCEPT | address(who))
+        answer = post(client, LOOP.format(number=number + 1_000 * who), who)
         if answer.status_code != 200:
             return answer
     raise AssertionError("never refused")
 
 
 def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_reads(
-    narrow_server: SharedServer,
+    narrow_server: Server,
 ) -> None:
     client = narrow_server.client
-    known = client.post("/api/traces", json={"source": HONEST.format(number=1)}, headers=ACCEPT | address(1))
+    known = post(client, HONEST.format(number=1), 1)
     path = f"/api/traces/{next(iter(events_in(known.text.splitlines())))['id']}"
     assert why(ask_for_loops(client, 1)) == "api-busy-cpu"
     unread = client.post("/api/traces", content="no JSON", headers=address(1) | {"Content-Type": "application/json"})
     assert why(unread) == "api-busy-cpu"
-    assert why(client.post(f"{path}/gradcheck", json={}, headers=address(1))) == "api-busy-cpu"
-    assert why(client.post(f"{path}/steps/0/jacobian", json={}, headers=address(1))) == "api-busy-cpu"
+    for replay in ("gradcheck", "steps/0/jacobian"):
+        assert why(client.post(f"{path}/{replay}", json={}, headers=address(1))) == "api-busy-cpu"
     assert why(client.get(f"{path}/export/pages", headers=address(1))) == "api-busy-cpu"
     assert client.get(path, headers=address(1)).status_code == 200
     for number in (1, 2):
-        body = {"source": HONEST.format(number=number)}
-        assert '"problems":0' in client.post("/api/traces", json=body, headers=ACCEPT | address(2)).text
+        assert '"problems":0' in post(client, HONEST.format(number=number), 2).text
     refused = "http_request_seconds_count|method=POST|route=/api/traces|status=429"
     assert counts(client)[refused] == 2
 
@@ -174,9 +172,8 @@ def test_processor_time_is_counted_over_all_servers_of_a_cluster(cluster: Cluste
     worker.wait()
     wait_until(lambda: all(one.get("/readyz").status_code == 200 for one in (first, second)))
     assert why(ask_for_loops(first, 1)) == "api-busy-cpu"
-    body = {"source": HONEST.format(number=1)}
-    assert why(second.post("/api/traces", json=body, headers=ACCEPT | address(1))) == "api-busy-cpu"
-    assert '"problems":0' in second.post("/api/traces", json=body, headers=ACCEPT | address(2)).text
+    assert why(post(second, HONEST.format(number=1), 1)) == "api-busy-cpu"
+    assert '"problems":0' in post(second, HONEST.format(number=1), 2).text
 
 
 async def test_without_a_rate_of_processor_time_any_number_of_seconds_is_fine() -> None:

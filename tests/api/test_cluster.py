@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import io
 import json
 import signal
 import socket
@@ -164,13 +163,8 @@ def open_unread(url: str, path: str) -> socket.socket:
 
 
 def read_to_the_end(stream: socket.socket) -> bytes:
-    """The stream's messages, out of their chunks."""
+    """The answer; each message of a stream is a chunk of its own."""
     answer = bytearray()
     while not answer.endswith(b"\r\n0\r\n\r\n"):
         answer += stream.recv(1 << 16)
-    said = io.BytesIO(answer.partition(b"\r\n\r\n")[2])
-    messages = []
-    while length := int(said.readline(), 16):
-        messages.append(said.read(length))
-        said.readline()
-    return b"".join(messages)
+    return bytes(answer)

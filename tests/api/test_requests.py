@@ -7,7 +7,8 @@ import pytest
 
 from gradwalk.words.catalogue import LANGUAGES, tell, tell_attribute
 from tests.api.metrics import counts
-from tests.world.shared import OWNER_TOKEN, SharedServer
+from tests.world.server import Server
+from tests.world.shared import OWNER_TOKEN
 from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
@@ -107,7 +108,7 @@ def test_another_site_cannot_run_programs_here(server: Any, headers: dict[str, s
 ELSEWHERE = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 
 
-def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: SharedServer) -> None:
+def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: Server) -> None:
     """But for links to kept programs, which are made for other pages: `tests/api/test_clients.py` has their rate."""
     trace, snippet = keep_program(tight_server.url, "x * x + 11")
     client = tight_server.client
@@ -125,7 +126,7 @@ def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: Sha
     assert [name for name in after if name.startswith("traces_total") and after[name] != before.get(name)] == []
 
 
-def test_only_the_owner_pins_a_link(tight_server: SharedServer) -> None:
+def test_only_the_owner_pins_a_link(tight_server: Server, server: Server) -> None:
     _, snippet = keep_program(tight_server.url, "x * x + 12")
     assert OWNER_TOKEN not in tight_server.log.read_text()
 
@@ -135,11 +136,9 @@ def test_only_the_owner_pins_a_link(tight_server: SharedServer) -> None:
 
     assert [pin(OWNER_TOKEN), pin(OWNER_TOKEN, "0" * 40), pin(OWNER_TOKEN + "!"), pin("")] == [204, 404, 403, 403]
     assert [pin("guess"), pin("more"), pin("most"), pin("guess"), pin(OWNER_TOKEN)] == [403, 403, 403, 429, 429]
-
-
-def test_where_there_is_no_token_nobody_pins_a_link(server: Any) -> None:
     for headers in (JSON, JSON | {"Authorization": "Bearer"}):
-        assert server.client.put(f"/api/snippets/{'0' * 40}/pin", headers=headers).status_code == 403
+        unowned = server.client.put(f"/api/snippets/{'0' * 40}/pin", headers=headers)
+        assert unowned.status_code == 403, "where there is no token"
 
 
 def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:

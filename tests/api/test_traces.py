@@ -136,15 +136,20 @@ def test_a_pass_comes_on_demand(server: Any) -> None:
     assert receipt.json()["id"] == streamed[0]["id"]
 
 
+def left_out(events: list[Any]) -> tuple[int, str]:
+    """The last step whose first local Jacobian is made on demand, and where it is."""
+    steps = [event for event in merge(read_events(events)) if event["type"] == "step" and event["local_jacobians"]]
+    index, jacobian = steps[-1]["index"], steps[-1]["local_jacobians"][0]
+    assert jacobian["value"] == {"missing": "on_demand"}
+    return index, f"/api/traces/{events[0]['id']}/steps/{index}/jacobian?argnum={jacobian['argnum']}"
+
+
 def test_local_jacobians_come_on_demand(server: Any) -> None:
-    events = post(server, PROGRAM, limits={"jacobian_cells": 0})
-    step = next(event for event in merge(read_events(events)) if event["type"] == "step" and event["local_jacobians"])
-    assert step["local_jacobians"][0]["value"] == {"missing": "on_demand"}
-    argnum = step["local_jacobians"][0]["argnum"]
-    answer = again(server, f"/api/traces/{events[0]['id']}/steps/{step['index']}/jacobian?argnum={argnum}")
+    index, path = left_out(post(server, PROGRAM, limits={"jacobian_cells": 0}))
+    answer = again(server, path)
     assert answer.status_code == 200
     (jacobian,) = answer.json()
-    full = next(one for one in merge(read_events(post(server, PROGRAM))) if one.get("index") == step["index"])
+    full = next(one for one in merge(read_events(post(server, PROGRAM))) if one.get("index") == index)
     assert jacobian == full["local_jacobians"][0]
 
 
@@ -186,21 +191,12 @@ def test_all_numbers_of_a_value_come_on_demand(server: Any) -> None:
         assert any(torch.equal(tensor, entries) for entries in found.values()), name
 
 
-def test_a_value_too_large_to_be_given_out_says_so(server: Any) -> None:
-    events = post(server, "x = torch.ones(1100, 1000, requires_grad=True)\n(x * x).sum().backward()")
-    path, values = values_of(events)
-    answer = again(server, f"{path}/{next(number for number, value in enumerate(values) if 'summary' in value)}")
-    assert answer.status_code == 409
-    assert "1,100,000" in answer.json()["detail"]
-
-
-def test_a_jacobian_that_cannot_be_had_says_why(server: Any) -> None:
-    source = "import torch\ntorch.func.vmap(torch.func.grad(lambda x: (x.sin() * x).sum()))(torch.ones(2, 3))\n"
-    events = post(server, source)
-    step = [event for event in merge(read_events(events)) if event["type"] == "step" and event["local_jacobians"]][-1]
-    assert step["local_jacobians"][0]["value"] == {"missing": "on_demand"}
-    argnum = step["local_jacobians"][0]["argnum"]
-    answer = again(server, f"/api/traces/{events[0]['id']}/steps/{step['index']}/jacobian?argnum={argnum}")
-    assert answer.status_code == 409
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert "vmap" in answer.json()["detail"]
+def test_what_a_replay_cannot_give_out_is_a_problem_that_says_why(server: Any) -> None:
+    path, values = values_of(post(server, "x = torch.ones(1100, 1000, requires_grad=True)\n(x * x).sum().backward()"))
+    large = f"{path}/{next(number for number, value in enumerate(values) if 'summary' in value)}"
+    vmap = "torch.func.vmap(torch.func.grad(lambda x: (x.sin() * x).sum()))(torch.ones(2, 3))\n"
+    _, batched = left_out(post(server, vmap))
+    for path, word in ((large, "1,100,000"), (batched, "vmap")):
+        answer = again(server, path)
+        assert (answer.status_code, answer.headers["content-type"]) == (409, "application/problem+json")
+        assert word in answer.json()["detail"]

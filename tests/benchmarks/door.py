@@ -9,7 +9,6 @@ import json
 import multiprocessing
 import os
 import random
-import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
@@ -49,26 +48,18 @@ class Target:
         """The text with a number in it that no other has."""
         return text.format(number=next(self.numbers))
 
-    async def ask(self, request: bytes, address: str = HOSTILE) -> bytes:
-        """The whole answer; empty where the server hung up."""
+    async def ask(self, request: bytes, address: str = HOSTILE, *, reads: bool = True, stays: bool = False) -> bytes:
+        """The whole answer; empty where it is not read, or the server hung up. May stay until it is taken away."""
         with suppress(OSError):
             reader, writer = await send(self.url, request, address)
             try:
-                return await reader.read()
+                answer = await reader.read() if reads else b""
+                if stays:
+                    await asyncio.Event().wait()
+                return answer
             finally:
                 writer.close()
         return b""
-
-    async def hold(self, request: bytes, *, reads: bool = False) -> None:
-        """A connection that stays open until it is taken away."""
-        with suppress(OSError):
-            reader, writer = await send(self.url, request, HOSTILE)
-            try:
-                if reads:
-                    await reader.read()
-                await asyncio.Event().wait()
-            finally:
-                writer.close()
 
 
 async def bake(target: Target) -> None:
@@ -96,11 +87,6 @@ def link(target: Target) -> bytes:
     return post("/api/snippets", {"source": target.new("n = {number}\n") + "#" * 60_000})
 
 
-def room_of_others(_: Target) -> bytes:
-    """A guess at its code."""
-    return get(f"/api/rooms/{''.join(random.choices('BCDFGHJKLMNPQRSTVWX', k=6))}")
-
-
 Recipe = Callable[[Target], Coroutine[None, None, object]]
 RECIPES: dict[str, tuple[int, Recipe]] = {
     "large_bodies": (8, lambda target: target.ask(large_body(target))),
@@ -109,7 +95,7 @@ RECIPES: dict[str, tuple[int, Recipe]] = {
     "links": (8, lambda target: target.ask(link(target))),
     "rooms": (16, lambda target: target.ask(post("/api/rooms", {}))),
     "votes": (16, lambda target: target.ask(vote(target))),
-    "codes": (16, lambda target: target.ask(room_of_others(target))),
+    "codes": (16, lambda target: target.ask(get(f"/api/rooms/{''.join(random.choices('BCDFGHJKLMNPQRSTVWX', k=6))}"))),
     "bakes": (6, bake),
     "pictures": (
         6,
@@ -125,12 +111,15 @@ RECIPES: dict[str, tuple[int, Recipe]] = {
     "plain_reads": (12, lambda target: target.ask(get(f"/api/traces/{target.big}"))),
     "plain_events": (12, lambda target: target.ask(get(f"/api/traces/{target.big}/events"))),
     # Asked for and not read.
-    "slow_readers": (60, lambda target: target.hold(get(f"/api/traces/{target.big}"))),
-    "slow_followers": (60, lambda target: target.hold(get(f"/api/traces/{target.big}/events"))),
+    "slow_readers": (60, lambda target: target.ask(get(f"/api/traces/{target.big}"), reads=False, stays=True)),
+    "slow_followers": (60, lambda target: target.ask(get(f"/api/traces/{target.big}/events"), reads=False, stays=True)),
     # A head that does not end.
-    "half_requests": (1_000, lambda target: target.hold(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")),
+    "half_requests": (
+        1_000,
+        lambda target: target.ask(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", reads=False, stays=True),
+    ),
     # Followers of one run that never ends.
-    "streams": (3_000, lambda target: target.hold(ask_for(LOOP.format(number=0)), reads=True)),
+    "streams": (3_000, lambda target: target.ask(ask_for(LOOP.format(number=0)), stays=True)),
 }
 """How many of each go on at once, and what one of them does."""
 TOGETHER_SHARE = 0.5
@@ -193,22 +182,19 @@ async def read_honestly(target: Target, seen: Seen, number: int) -> None:
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def until(work: list[Coroutine[None, None, None]], seconds: float) -> None:
+async def go_on(work: list[Coroutine[None, None, None]], seconds: float) -> None:
     """All of it at once, for so long; what breaks breaks the benchmark."""
-    tasks = [asyncio.create_task(one) for one in work]
-    await asyncio.sleep(seconds)
-    for task in tasks:
-        task.cancel()
-    for broken in await asyncio.gather(*tasks, return_exceptions=True):
-        if isinstance(broken, Exception):
-            raise broken
+    tasks = [asyncio.create_task(one) for one in (asyncio.sleep(seconds), *work)]
+    broken, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+    for one in broken:
+        one.result()
 
 
 def be_hostile(target: Target, counts: dict[str, int], seconds: float) -> None:
     """What the hostile process does."""
     target.numbers = itertools.count(1_000_000)
     recipes = [recipe for name, (_, recipe) in RECIPES.items() for _ in range(counts.get(name, 0))]
-    asyncio.run(until([again_and_again(recipe, target) for recipe in recipes], seconds))
+    asyncio.run(go_on([again_and_again(recipe, target) for recipe in recipes], seconds))
 
 
 def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
@@ -217,7 +203,7 @@ def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
     hostile = multiprocessing.get_context("spawn").Process(target=be_hostile, args=(target, counts, seconds + 2))
     hostile.start()
     honest = [read_honestly(target, seen, number) for number in range(HONEST)]
-    asyncio.run(until([*honest, probe(target, seen), weigh(target, seen)], seconds))
+    asyncio.run(go_on([*honest, probe(target, seen), weigh(target, seen)], seconds))
     hostile.join()
     if hostile.exitcode:
         raise RuntimeError("the hostile process broke")
@@ -236,38 +222,31 @@ def prepare(server: Server) -> Target:
         "/api/snippets",
         json={"source": "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"},
     )
-    return Target(server.url, server.process.pid, small, big, shared.json()["id"])
+    return Target(server.url, server.pid, small, big, shared.json()["id"])
 
 
-def main(*names: str) -> None:
-    """Prints the table, or the rows of these names."""
+def main() -> None:
+    """Prints the table."""
     columns = f"{'/healthz p50':>14}{'p99':>8}{'slowest':>9}{'reads p95':>11}{'runs p95':>10}{'lost':>6}{'MiB':>7}"
     print(f"{'':<20}{columns}  load {os.getloadavg()[0]:.1f}")
     counts = {name: count for name, (count, _) in RECIPES.items()}
     together = {name: max(1, round(count * TOGETHER_SHARE)) for name, count in counts.items()}
     rounds = {"nobody": {}, **{name: {name: count} for name, count in counts.items()}, "all together": together}
     for name, recipes in rounds.items():
-        if names and name not in names:
-            continue
         with running_server() as server:
             target = prepare(server)
             seen = attack(target, recipes, ROUND_SECONDS)
             is_kept = server.client.get(f"/api/snippets/{target.link}").status_code == 200
-            tell(name if is_kept else f"{name}, LINK LOST", seen)
-
-
-def tell(name: str, seen: Seen) -> None:
-    """One row, in milliseconds."""
-    probes = [
-        f"{1e3 * one:.0f}" for one in (percentile(seen.probes, 0.5), percentile(seen.probes, 0.99), max(seen.probes))
-    ]
-    times = [f"{1e3 * percentile(some):.0f}" if some else "-" for some in (seen.reads, seen.runs)]
-    print(
-        f"{name:<20}{probes[0]:>14}{probes[1]:>8}{probes[2]:>9}{times[0]:>11}{times[1]:>10}"
-        f"{len(seen.failures):>6}{seen.memory / 2**20:>7.0f}  {seen.failures[0][:60] if seen.failures else ''}",
-        flush=True,
-    )
+        probes = [percentile(seen.probes, share) for share in (0.5, 0.99, 1)]
+        half, most, slowest, read, ran = (
+            f"{1e3 * one:.0f}" for one in (*probes, percentile(seen.reads), percentile(seen.runs))
+        )
+        print(
+            f"{name:<20}{half:>14}{most:>8}{slowest:>9}{read:>11}{ran:>10}{len(seen.failures):>6}"
+            f"{seen.memory / 2**20:>7.0f}  {seen.failures[:1] or ''}{'' if is_kept else ' LINK LOST'}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

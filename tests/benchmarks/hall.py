@@ -10,9 +10,6 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,7 +17,7 @@ import psutil
 
 from tests.benchmarks.programs import SMALL, percentile
 from tests.world.processes import descendants_of
-from tests.world.server import running_server
+from tests.world.server import Server, running_server
 
 REVISION = re.compile(rb'"revision":(\d+)')
 FIRST_REVISION = 1
@@ -30,24 +27,26 @@ ROUNDS = 3
 MOVES = 30
 MOVE_SECONDS = 0.2
 LOOPS = 8
+FOR_A_CROWD = {
+    "running_count": LOOPS,
+    "run_seconds": 10,
+    "waiting_count": 600,
+    "client_rate": "1000000/minute",
+    "cpu_rate": "",
+}
+"""Settings for many readers with one address."""
 AT_ONCE = 500
 """Connections that are made together: a listening socket has room for a few thousand."""
 
 
-@dataclass
-class Served:
-    """A process that serves, and what it has used."""
+def cpu_seconds(server: Server) -> float:
+    """What the serving process alone has used."""
+    return sum(psutil.Process(server.pid).cpu_times()[:2])
 
-    url: str
-    pid: int
 
-    def cpu_seconds(self) -> float:
-        """Of the serving process alone."""
-        return sum(psutil.Process(self.pid).cpu_times()[:2])
-
-    def children_seconds(self) -> float:
-        """Of all processes under it, those that have ended included."""
-        return sum(sum(child.cpu_times()[:4]) for child in psutil.Process(self.pid).children(recursive=True))
+def children_seconds(server: Server) -> float:
+    """What all processes under it have used, those that have ended included."""
+    return sum(sum(child.cpu_times()[:4]) for child in psutil.Process(server.pid).children(recursive=True))
 
 
 def private_bytes(pid: int) -> int:
@@ -104,61 +103,47 @@ def is_whole(answer: bytes) -> bool:
     return b" 200 " in answer[:20] and b"event: done" in answer and b'"type":"finished"' in answer
 
 
-@contextmanager
-def serving() -> Iterator[Served]:
-    """gradwalk with an empty store, for a crowd that has one address."""
-    settings = {
-        "running_count": LOOPS,
-        "run_seconds": 10,
-        "waiting_count": 600,
-        "client_rate": "1000000/minute",
-        "cpu_rate": "",
-    }
-    with running_server(**settings) as server:
-        yield Served(server.url, server.process.pid)
-
-
 def say(name: str, wall: float, cpu: float, rest: str = "") -> None:
     """One row."""
     print(f"{name:<44}{wall:>8.2f}{cpu:>8.2f}  {rest}", flush=True)
 
 
-def measure(served: Served, requests: list[bytes]) -> tuple[list[bytes], float, float]:
+def measure(server: Server, requests: list[bytes]) -> tuple[list[bytes], float, float]:
     """Answers, seconds by the clock, seconds of processor."""
-    before, began = served.cpu_seconds(), time.perf_counter()
-    answers = asyncio.run(ask_at_once(served.url, requests))
-    return answers, time.perf_counter() - began, served.cpu_seconds() - before
+    before, began = cpu_seconds(server), time.perf_counter()
+    answers = asyncio.run(ask_at_once(server.url, requests))
+    return answers, time.perf_counter() - began, cpu_seconds(server) - before
 
 
-def measure_gets(served: Served) -> None:
+def measure_gets(server: Server) -> None:
     """One finished trace, asked for by everybody."""
-    (told,), _, _ = measure(served, [ask_for(SMALL.format(number=1))])
+    (told,), _, _ = measure(server, [ask_for(SMALL.format(number=1))])
     assert is_whole(told), told[-300:]
     trace = told.partition(b'"id":"')[2][:40].decode()
     request = get(f"/api/traces/{trace}", GZIP)
-    (kept,), _, _ = measure(served, [request])
+    (kept,), _, _ = measure(server, [request])
     body = kept.partition(b"\r\n\r\n")[2]
-    answers, wall, cpu = min((measure(served, [request] * CROWD) for _ in range(ROUNDS)), key=lambda row: row[2])
+    answers, wall, cpu = min((measure(server, [request] * CROWD) for _ in range(ROUNDS)), key=lambda row: row[2])
     assert all(answer.endswith(b"\r\n\r\n" + body) for answer in answers)
     say(f"{CROWD} GETs of one trace, {len(body)} bytes", wall, cpu)
 
 
-def measure_first_requests(served: Served, name: str, seeds: list[int]) -> None:
+def measure_first_requests(server: Server, name: str, seeds: list[int]) -> None:
     """New programs of everybody, the same or different ones."""
-    before, children = count_runs(served), served.children_seconds()
-    answers, wall, cpu = measure(served, [ask_for(SMALL.format(number=seed)) for seed in seeds])
-    runs = count_runs(served) - before
-    each = (served.children_seconds() - children) / runs * 1e3
+    before, children = count_runs(server), children_seconds(server)
+    answers, wall, cpu = measure(server, [ask_for(SMALL.format(number=seed)) for seed in seeds])
+    runs = count_runs(server) - before
+    each = (children_seconds(server) - children) / runs * 1e3
     whole = sum(map(is_whole, answers))
     say(f"{len(seeds)} first requests, {name}", wall, cpu, f"{whole} whole, {runs} runs, each child {each:.0f} ms")
 
 
-def count_runs(served: Served) -> int:
+def count_runs(server: Server) -> int:
     """Programs that were really run so far."""
-    return int(httpx.get(f"{served.url}/readyz", timeout=60).json()["started"])
+    return int(httpx.get(f"{server.url}/readyz", timeout=60).json()["started"])
 
 
-async def measure_room(served: Served, count: int) -> None:
+async def measure_room(server: Server, count: int) -> None:
     """From the presenter's key to the last follower's event; processor per delivery, memory per follower who waits."""
     heard: Counter[int] = Counter()
     news = asyncio.Event()
@@ -176,24 +161,24 @@ async def measure_room(served: Served, count: int) -> None:
 
     followers: list[asyncio.Task[None]] = []
     delays: list[float] = []
-    async with httpx.AsyncClient(base_url=served.url, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         opened = (await client.post("/api/rooms", json={})).json()
         room, headers = f"/api/rooms/{opened['code']}", {"Authorization": f"Bearer {opened['secret']}"}
-        before = private_bytes(served.pid)
+        before = private_bytes(server.pid)
         for _ in range(count):
             seat = (await client.post(f"{room}/participants", json={})).json()
-            connection = await send(served.url, get(f"{room}/events?participant={seat['participant']}", GZIP))
+            connection = await send(server.url, get(f"{room}/events?participant={seat['participant']}", GZIP))
             followers.append(asyncio.create_task(hear(*connection)))
         await until_all_heard(FIRST_REVISION)
-        memory = (private_bytes(served.pid) - before) / count / 1024
-        cpu = served.cpu_seconds()
+        memory = (private_bytes(server.pid) - before) / count / 1024
+        cpu = cpu_seconds(server)
         for move in range(MOVES):
             began = time.perf_counter()
             answer = await client.put(f"{room}/state", json={"shown": {"position": f"{move + 1}.3"}}, headers=headers)
             await until_all_heard(answer.json()["revision"])
             delays.append(time.perf_counter() - began)
             await asyncio.sleep(max(0.0, MOVE_SECONDS - delays[-1]))
-        cpu = served.cpu_seconds() - cpu
+        cpu = cpu_seconds(server) - cpu
         for follower in followers:
             follower.cancel()
     middle, high, last = (1e3 * one for one in (statistics.median(delays), percentile(delays), max(delays)))
@@ -202,16 +187,16 @@ async def measure_room(served: Served, count: int) -> None:
     print(f"{cpu / MOVES / count * 1e6:.0f} us of processor a delivery, {memory:.0f} KiB an idle follower")
 
 
-async def measure_memory(served: Served) -> None:
+async def measure_memory(server: Server) -> None:
     """What a program under way takes: in the server, and in the children themselves."""
 
     def look() -> tuple[int, int]:
-        return private_bytes(served.pid), sum(map(private_bytes, descendants_of(served.pid)))
+        return private_bytes(server.pid), sum(map(private_bytes, descendants_of(server.pid)))
 
     before = look()
     loops = [ask_for(f"import torch\nn = {number}\nwhile True: pass") for number in range(LOOPS)]
-    asking = asyncio.create_task(ask_at_once(served.url, loops))
-    async with httpx.AsyncClient(base_url=served.url, timeout=60) as client:
+    asking = asyncio.create_task(ask_at_once(server.url, loops))
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         while (await client.get("/readyz")).json()["running"] < LOOPS:
             await asyncio.sleep(0.05)
     own, children = ((after - other) / LOOPS / 2**20 for after, other in zip(look(), before, strict=True))
@@ -222,13 +207,13 @@ async def measure_memory(served: Served) -> None:
 def main() -> None:
     """Prints the table."""
     print(f"{'':<44}{'wall s':>8}{'CPU s':>8}  (of the server's own process; load {os.getloadavg()[0]:.1f})")
-    with serving() as served:
-        measure_gets(served)
-        measure_first_requests(served, "the same", [2] * CROWD)
-        measure_first_requests(served, "all different", list(range(1_000, 1_000 + CLASS)))
+    with running_server(**FOR_A_CROWD) as server:
+        measure_gets(server)
+        measure_first_requests(server, "the same", [2] * CROWD)
+        measure_first_requests(server, "all different", list(range(1_000, 1_000 + CLASS)))
         for count in (CLASS, CROWD):
-            asyncio.run(measure_room(served, count))
-        asyncio.run(measure_memory(served))
+            asyncio.run(measure_room(server, count))
+        asyncio.run(measure_memory(server))
 
 
 if __name__ == "__main__":

@@ -14,15 +14,15 @@ h = torch.tanh(x @ W1 + b1)
 loss = ((h @ W2) ** 2).mean()
 loss.backward()
 """
-PERCEPTRON = """
+_PERCEPTRON = """
 import torch
 from torch import nn
 
 torch.manual_seed(0)
-net = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(16, 16), nn.Tanh())])
+net = nn.Sequential(*[layer for _ in range(DEPTH) for layer in (nn.Linear(16, 16), nn.Tanh())])
 x = torch.randn(4, 16)
 """
-TRANSFORMER = """
+_TRANSFORMER = """
 import torch
 from torch import nn
 from torch.nn.functional import gelu
@@ -48,36 +48,18 @@ torch.manual_seed(0)
 net = nn.Sequential(*[Block(16, 2) for _ in range(DEPTH)])
 x = torch.randn(2, 4, 16)
 """
-RESIDUAL = """
-import torch
-from torch import nn
-
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(4, 4)
-        self.b = nn.Linear(4, 4)
-        self.norm = nn.LayerNorm(4)
-
-    def forward(self, x):
-        return x + self.norm(self.b(torch.relu(self.a(x))) * 0.5)
-
-net = nn.Sequential(*[Block() for _ in range(BLOCKS)], nn.Linear(4, 1))
-k = torch.tensor(1.0, requires_grad=True)
-(k * net(torch.randn(3, 4))).square().mean().backward()
-""".strip()
 BACKWARD = "net(x).square().mean().backward()\n"
 """Behind a program that has made `net` and `x`."""
 
 
+def perceptron(depth: int) -> str:
+    """A net and its input: 32 nodes with 6 layers, 5 more with each."""
+    return _PERCEPTRON.replace("DEPTH", str(depth))
+
+
 def transformer(depth: int) -> str:
     """A net and its input: 490 nodes with 8 blocks, 4,882 with 80."""
-    return TRANSFORMER.replace("DEPTH", str(depth))
-
-
-def residual(nodes: int) -> str:
-    """A residual network with about so many nodes in its graph, and one scalar that has a slider."""
-    return RESIDUAL.replace("BLOCKS", str(max(1, round(nodes / 14))))
+    return _TRANSFORMER.replace("DEPTH", str(depth))
 
 
 def percentile(samples: Sequence[float], share: float = 0.95) -> float:

@@ -5,6 +5,7 @@ Processor time of one process, in rounds in which all take turns. Peers that are
 """
 
 import gc
+import resource
 import subprocess
 import sys
 import time
@@ -26,13 +27,13 @@ from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.tracer.live import record_backward
 from gradwalk.tracer.run import trace_program
-from tests.benchmarks.programs import PERCEPTRON, report, transformer
+from tests.benchmarks.programs import perceptron, report, transformer
 from tests.twin import run_plain
 from tests.world.sandbox import job_of
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}
 RESOLVED = ResolvedLimits(**LIMITS, nodes=10**7)
-MODELS = {"perceptron": PERCEPTRON, "transformer": transformer(8), "deep transformer": transformer(80)}
+MODELS = {"perceptron": perceptron(6), "transformer": transformer(8), "deep transformer": transformer(80)}
 PASSES = 1_000
 LOOP = f"""
 X = torch.randn(200, 8)
@@ -148,12 +149,8 @@ def measure_growth() -> None:
     print("\nchains of scalars, recorded and told")
     for nodes in CHAINS:
         h = x = torch.ones((), requires_grad=True)
-        # torch frees a chain whose nodes Python has looked at by recursion, so it goes piece by piece.
-        pieces: list[torch.Tensor] = []
-        for position in range((nodes - 1) // 2):
+        for _ in range((nodes - 1) // 2):
             h = torch.sin(h) * x
-            if position % 2_000 == 0:
-                pieces.append(h)
         events: list[Any] = []
         start = time.process_time()
         recording = record_backward([h], None, events.append, RESOLVED, {"x": x}, retain_graph=False)
@@ -165,8 +162,6 @@ def measure_growth() -> None:
         print(f"{nodes:>8,} nodes: a node {recorded:.1f} us recorded, {told:.1f} us told, {size:.0f} bytes", flush=True)
         del h, events, recording
         gc.collect()
-        while pieces:
-            pieces.pop()
 
 
 def measure_warm_runs() -> None:
@@ -175,7 +170,7 @@ def measure_warm_runs() -> None:
     with Sandbox() as sandbox:
         for _ in range(WARM_RUNS):
             start = time.perf_counter()
-            stream = sandbox.trace(job_of(PERCEPTRON), installed_versions(), Cancellation())
+            stream = sandbox.trace(job_of(perceptron(6)), installed_versions(), Cancellation())
             next(stream)
             firsts.append((time.perf_counter() - start) * 1e3)
             for _ in stream:
@@ -202,6 +197,8 @@ def main() -> None:
     measure_warm_runs()
     torch.set_num_threads(1)
     sys.setrecursionlimit(100_000)
+    # torch frees a chain whose nodes Python has looked at by recursion.
+    resource.setrlimit(resource.RLIMIT_STACK, (100 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     for name, source in MODELS.items():
         measure_model(name, source)
     loop: dict[str, Work] = {

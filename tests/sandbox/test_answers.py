@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradwalk.protocol.document import trace_id
-from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest
@@ -70,34 +69,17 @@ def test_a_payload_that_is_not_the_next_event_is_refused_and_the_stream_still_en
     assert [(event["seq"], event["type"]) for event in events] == [(0, "started"), (1, "problem"), (2, "finished")]
 
 
-def ended(*said: Any, how: Problem, truncated: str) -> list[Any]:
-    """The whole stream of a child that said no more than this."""
+def test_an_end_is_made_for_a_child_that_does_not_come_to_it_and_says_nothing_again() -> None:
     answer = EventAnswer(header())
-    events = [event for one in said for event in answer.accept(json.dumps(one).encode())]
-    events += answer.end_with(how, truncated)
-    read_events(events)
-    return events
-
-
-def test_a_silent_child_gets_a_whole_stream_made_for_it() -> None:
-    events = ended(how=problem("timeout", fact("told", text="Stopped.")), truncated="time")
-    assert [event["type"] for event in events] == ["started", "problem", "finished"]
-    assert (events[-1]["problems"], events[-1]["truncated"]) == (1, "time")
-
-
-def test_what_the_child_said_last_is_not_said_again() -> None:
-    said = {**problem("memory", fact("problem-memory")), "seq": 1}
-    events = ended(header(), said, how=problem("memory", fact("problem-memory-used-up")), truncated="memory")
-    assert [(event["seq"], event["type"]) for event in events] == [(0, "started"), (1, "problem"), (2, "finished")]
-    assert (events[-1]["problems"], events[-1]["truncated"]) == (1, "memory")
-
-
-def test_passes_that_were_not_recorded_are_counted_when_the_child_does_not_come_to_it() -> None:
     call = {"call": "backward", "span": None, "output": "loss", "leaves": []}
     told = {"seq": 1, "type": "unrecorded", "first": 0, "calls": [call], "of": [0, 0, 0], "outputs": [1.0, 2.0, 3.0]}
     told |= {"norms": [[], [], []], "between": {"step": [], "zero_grad": []}}
-    events = ended(header(), told, how=problem("timeout", fact("told", text="Stopped.")), truncated="time")
-    assert events[-1]["unrecorded"] == 3
+    said = (header(), told, {**problem("memory", fact("problem-memory")), "seq": 2})
+    events: list[Any] = [event for one in said for event in answer.accept(json.dumps(one).encode())]
+    events += answer.end_with(problem("memory", fact("problem-memory-used-up")), "memory")
+    read_events(events)
+    assert [event["type"] for event in events] == ["started", "unrecorded", "problem", "finished"]
+    assert (events[-1]["unrecorded"], events[-1]["problems"], events[-1]["truncated"]) == (3, 1, "memory")
 
 
 def test_after_a_restart_only_what_is_new_comes_out() -> None:
@@ -180,6 +162,8 @@ def test_a_made_up_answer_is_an_event_or_an_answer_error(payload: bytes) -> None
     except AnswerError:
         events = []
     if not answer.is_complete:
-        events += answer.end_with({"seq": 0, "type": "problem"}, None)  # type: ignore[typeddict-item]
+        events += answer.end_with(problem("timeout", fact("told", text="Stopped.")), "time")
+    read_events(events)
     assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[0] == header()
     assert events[-1]["type"] == "finished"

@@ -37,6 +37,17 @@ SAMPLE = [each for each in stratify(HOSTILE, by_outcome=True, each=3) if each.ou
 PARTS = ["sample", *(pytest.param(name, marks=pytest.mark.sweep) for name in FILES)]
 
 
+def judge(listed: Listed, kind: str) -> bool:
+    """The expected class; a shared machine may be too slow for what the limits cut anyway."""
+    expected = set(listed.outcomes)
+    return (
+        kind in expected
+        or UNDEFINED in expected
+        or (kind in HARMLESS and "harmless" in expected)
+        or bool(kind in LIMITED and expected & LIMITED)
+    )
+
+
 def run_all(
     sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]
 ) -> list[tuple[str, list[str], str]]:
@@ -55,7 +66,7 @@ def marks() -> set[str]:
     return {str(path) for place in PLACES for path in place.glob("*gradwalk-escaped*")}
 
 
-def contain(sandbox: Sandbox, programs: list[Listed]) -> None:
+def contain(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool] = judge) -> None:
     """Runs hostile programs, and looks at what they may have left."""
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     reference = encode(trace_in(sandbox, REFERENCE))
@@ -67,17 +78,6 @@ def contain(sandbox: Sandbox, programs: list[Listed]) -> None:
     assert marks() == set()
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
     assert not wrong
-
-
-def judge(listed: Listed, kind: str) -> bool:
-    """The expected class; a shared machine may be too slow for what the limits cut anyway."""
-    expected = set(listed.outcomes)
-    return (
-        kind in expected
-        or UNDEFINED in expected
-        or (kind in HARMLESS and "harmless" in expected)
-        or bool(kind in LIMITED and expected & LIMITED)
-    )
 
 
 @pytest.mark.parametrize("part", PARTS)

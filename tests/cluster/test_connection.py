@@ -1,4 +1,4 @@
-"""Connections against a real server: exhausted pools wait, restarts are outlived, absence is told."""
+"""Connections against a real server: restarts are outlived. Exhausted pools wait: `tests/engine/test_runlog.py`."""
 
 import asyncio
 from unittest.mock import ANY
@@ -14,12 +14,6 @@ from tests.world.redis import Redis
 @pytest.fixture
 def server(cluster: Cluster) -> Redis:
     return cluster.shared
-
-
-async def test_more_commands_at_once_than_connections_all_get_their_answer(server: Redis) -> None:
-    async with connect(server.url) as shared:
-        found = await asyncio.gather(*[shared.incr("n") for _ in range(300)])
-    assert sorted(found) == list(range(1, 301))
 
 
 async def test_a_restart_is_outlived_on_the_loop_and_in_threads(server: Redis) -> None:

@@ -4,16 +4,14 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 import redis as client
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster, url_of
 from tests.world.processes import wait_until
 from tests.world.redis import Redis
-from tests.world.stream import ACCEPT, events_in
+from tests.world.stream import ACCEPT, trace_events
 
 TRACE, ROOM, RUN = f"gradwalk:trace:{'a' * 40}", "gradwalk:room:ABCDEF", "a" * 32
 FOREIGN_TO_ALL = {
@@ -107,14 +105,14 @@ def test_what_was_written_together_is_there_after_a_restart(cluster: Cluster) ->
 
 
 @pytest.mark.soak
-async def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Cluster) -> None:
+def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Cluster) -> None:
+    """Of rooms: `tests/rooms`."""
     worker = cluster.add_worker()
-    server = cluster.add_server("/healthz", owner_token="sesame", rooms_max=2)
+    server = cluster.add_server("/healthz", owner_token="sesame")
     worker.wait()
     wait_until(lambda: server.client.get("/readyz").status_code == 200)
     body = {"source": "sin(x * y)", "options": {"inputs": {"x": 1.0, "y": 2.0}}}
-    said = server.client.post("/api/traces", json=body, headers=ACCEPT)
-    trace = f"/api/traces/{next(iter(events_in(said.text.splitlines())))['id']}"
+    trace = f"/api/traces/{trace_events(server.client, body['source'], **body['options'])[0]['id']}"
     assert server.client.get(trace).status_code == 200
     assert server.client.post(f"{trace}/gradcheck", json={}).status_code == 200
     assert server.client.get(f"{trace}/export/pages").content.startswith(b"%PDF")
@@ -128,20 +126,5 @@ async def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Clu
         wait_until(lambda: server.client.get("/readyz").json()["running"])
         assert left.status_code == 200
     wait_until(lambda: not server.client.get("/readyz").json()["running"])
-    await lecture_in(server.url)
     worker.kill(signal.SIGTERM)
     assert cluster.shared.refusals() == []
-
-
-async def lecture_in(url: str) -> None:
-    """A question that is answered; then its presenter ends the room, and another takes the place of the emptiest."""
-    async with httpx.AsyncClient(base_url=url, timeout=60) as reader:
-        hall = await Hall.open(reader, question={"id": "4.3", "prompt": "?"})
-        presenter, follower = await hall.presenter(), await hall.follower("Ada")
-        assert await hall.answer("4.3", "Ada", "6") == 204
-        await presenter.until(lambda: presenter.view["answered"])
-        await hall.present(position="5.1", question={"id": "5.1", "prompt": "?"})
-        await follower.drop()
-        await presenter.until(lambda: presenter.view["followers"] == 0)
-        await presenter.drop()
-        assert await hall.close() == 204

@@ -1,14 +1,22 @@
 """Both engines, opened once per test worker, with one place each."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 
+from gradwalk.api.service import choose_rates
+from gradwalk.api.settings import Settings
+from gradwalk.cluster.connection import connect
+from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.sandbox.supervisor import Sandbox
-from tests.engine.engines import Open, celery_engine, local_engine
+from gradwalk.store.redis_store import RedisStore
+from tests.engine.engines import CPU_RATE, Open, Opened, local_engine
+from tests.world.cluster import Worker, url_of
+from tests.world.loop import until
 from tests.world.redis import Redis
 
-WALL_SECONDS = 60
 WAITING_MAX = 3
 
 
@@ -29,11 +37,26 @@ def celery_redis(redis_server: object, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
-def celery(celery_redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
-    """A worker behind a redis-server of their own."""
-    home = tmp_path_factory.mktemp("celery")
-    with celery_engine(home, celery_redis, 1, WAITING_MAX, WALL_SECONDS) as opened:
-        yield opened
+def celery(celery_redis: Redis) -> Iterator[Open]:
+    """A worker behind a redis-server of their own; a server's side of it anew with every opening."""
+    worker = Worker(celery_redis.home, celery_redis.url, running_count=1, run_seconds=60, cpu_rate=CPU_RATE).wait()
+    url = url_of("api", celery_redis.url)
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Opened]:
+        engine, store = CeleryEngine(url, WAITING_MAX), RedisStore(connect(url))
+        rates = choose_rates(Settings(cluster_url=url, cpu_rate=CPU_RATE))
+        engine.start()
+        try:
+            await until(lambda: engine.status().ready)
+            yield engine, store, rates.cpu
+        finally:
+            await asyncio.to_thread(engine.close)
+            await store.close()
+            await rates.close()
+
+    yield opened
+    worker.kill()
 
 
 @pytest.fixture(params=["local", "celery"])

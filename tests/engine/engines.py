@@ -1,14 +1,8 @@
-"""Both engines as a test opens them: the pool of this process, and a real worker behind a real redis-server."""
+"""What a test opens an engine with, and the pool of this process."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from pathlib import Path
 
-from gradwalk.api.service import choose_rates
-from gradwalk.api.settings import Settings
-from gradwalk.cluster.connection import connect
-from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.engine import Engine
 from gradwalk.engine.local import LocalEngine
 from gradwalk.engine.rates import OwnRate, Rate
@@ -18,9 +12,7 @@ from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.redis_store import RedisStore
-from tests.world.cluster import Worker, url_of
 from tests.world.loop import until
-from tests.world.redis import Redis
 
 Opened = tuple[Engine, RedisStore | None, Rate]
 Open = Callable[[], AbstractAsyncContextManager[Opened]]
@@ -45,31 +37,6 @@ def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Iterator[Op
         yield opened
     finally:
         engine.close()
-
-
-@contextmanager
-def celery_engine(home: Path, shared: Redis, places: int, waiting_max: int, wall_seconds: int) -> Iterator[Open]:
-    """One worker for all; a server's side of it anew with every opening."""
-    worker = Worker(home, shared.url, running_count=places, run_seconds=wall_seconds, cpu_rate=CPU_RATE).wait()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Opened]:
-        engine = CeleryEngine(url_of("api", shared.url), waiting_max)
-        engine.start()
-        store = RedisStore(connect(url_of("api", shared.url)))
-        rates = choose_rates(Settings(cluster_url=url_of("api", shared.url), cpu_rate=CPU_RATE))
-        try:
-            await until(lambda: engine.status().ready)
-            yield engine, store, rates.cpu
-        finally:
-            await asyncio.to_thread(engine.close)
-            await store.close()
-            await rates.close()
-
-    try:
-        yield opened
-    finally:
-        worker.kill()
 
 
 def address(source: str) -> str:

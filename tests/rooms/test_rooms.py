@@ -11,7 +11,6 @@ from tests.rooms.hall import Hall
 from tests.world.cluster import ClusterServer, url_of
 from tests.world.redis import Redis
 from tests.world.server import Server
-from tests.world.shared import SharedServer
 
 ADA, BOB, CAT = "Ada", "Bob", "Cat"
 QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
@@ -19,13 +18,18 @@ QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
 
 @pytest.fixture(scope="module")
 def pair(redis_server: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    """Two servers that know the same rooms, on the test worker's redis; they have no workers and no PyTorch."""
+    """Two servers that know the same rooms, on the test worker's redis; they have no workers and no PyTorch.
+
+    Nothing that they do there is refused to their user of the shared server.
+    """
+    redis_server.client().acl_log_reset()
     settings = {"path": "/healthz", "rooms_max": 40, "room_places_max": 30}
     home = tmp_path_factory.mktemp("rooms")
     servers = ClusterServer(home, redis_server.url, **settings), ClusterServer(home, redis_server.url, **settings)
     yield servers
     for server in servers:
         server.stop()
+    assert redis_server.refusals() == []
 
 
 @pytest.fixture(params=["of one process", "shared"])
@@ -124,7 +128,7 @@ async def test_who_is_not_there_has_no_vote(lecture_server: Any) -> None:
         assert [await one.close() for one in (hall, other)] == [204, 204]
 
 
-async def test_codes_cannot_be_tried_at_speed(tight_server: SharedServer) -> None:
+async def test_codes_cannot_be_tried_at_speed(tight_server: Server) -> None:
     async with in_hall(tight_server) as client:
         client.headers["X-Forwarded-For"] = "192.0.2.8"
         hall = await Hall.open(client)

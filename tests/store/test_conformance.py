@@ -40,11 +40,12 @@ def opened(request: pytest.FixtureRequest, run: object, tmp_path: Path) -> Open:
 
 async def test_what_one_server_kept_another_one_finds(opened: Open) -> None:
     async with opened() as store:
-        await store.put_trace("a", b"document")
+        await asyncio.gather(store.put_trace("a", b"document"), store.put_trace("b", b"document"))
         await store.put_snippet("s", b"request", "client")
         await store.check()
     async with opened() as store:
         body, request, absent = await store.get_trace("a"), await store.get_snippet("s"), await store.get_trace("s")
+        assert body == await store.get_trace("b"), "the bytes at rest are reproducible"
     assert (decompress(body), request, absent) == (b"document", b"request", None)
 
 
@@ -96,12 +97,6 @@ async def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused
         with pytest.raises(StoreError):
             await store.put_file("file/b", body)
         assert (await store.get_file("file/a"), await store.get_file("file/b")) == (body, None)
-
-
-async def test_the_bytes_at_rest_are_reproducible(opened: Open) -> None:
-    async with opened() as store:
-        await asyncio.gather(store.put_trace("a", b"document"), store.put_trace("b", b"document"))
-        assert await store.get_trace("a") == await store.get_trace("b")
 
 
 async def test_the_shared_store_forgets_by_itself_and_later_what_is_used(redis: Redis) -> None:

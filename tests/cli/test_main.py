@@ -89,14 +89,6 @@ def test_wrong_usage_is_status_2_and_says_what(arguments: str, words: str) -> No
     assert "Traceback" not in done.stderr
 
 
-def test_help_does_not_import_torch(run) -> None:
-    code = (
-        "import sys\nfrom gradwalk.cli.main import main\ntry:\n    main(['--help'])\nfinally:\n"
-        "    assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
-    )
-    run(["-c", code])
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Path, host: str) -> None:

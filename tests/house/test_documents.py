@@ -5,7 +5,6 @@ import re
 from collections import Counter
 
 from gradwalk.api.settings import Settings, settings_table
-from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.protocol.format_tables import format_tables
 from tests.hosts.recipes import PAGES, blocks_of
 from tests.house.tree import ROOT, TRACKED
@@ -62,11 +61,6 @@ def test_make_targets_and_folders_of_tests_that_are_named_exist_and_none_is_forg
     packages = {path.parent.name for path in TRACKED if path.match("server/gradwalk/*/__init__.py")}
     drawn = (ROOT / "server/README.md").read_text()
     assert [name for name in packages if not re.search(rf"\b{name}\b", drawn)] == []
-
-
-def test_the_examples_in_the_readme_are_counted_right() -> None:
-    (count,) = re.findall(r"(\d+) examples", (ROOT / "README.md").read_text())
-    assert int(count) == len(EXAMPLES)
 
 
 ODDS_AND_ENDS = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 
 from tests.world.loop import until
-from tests.world.processes import PATIENCE_SECONDS
 
 _SEATS: dict[tuple[str, str], str] = {}
 """What each room gave to whom, on whichever server it was asked for."""
@@ -24,7 +23,7 @@ class Follower:
         self._headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
         self.views: list[dict[str, Any]] = []
         self.is_closed = False
-        self._listening: asyncio.Task[None] | None = None
+        self.listening: asyncio.Task[None] | None = None
 
     @property
     def view(self) -> dict[str, Any]:
@@ -34,23 +33,17 @@ class Follower:
     async def connect(self) -> None:
         """Until the first view of this connection has come."""
         count = len(self.views)
-        self._listening = asyncio.create_task(self._listen())
+        self.listening = asyncio.create_task(self._listen())
         await self.until(lambda: len(self.views) > count)
 
     async def drop(self) -> None:
         """As when the network goes away."""
-        self._listening.cancel()
-        await asyncio.gather(self._listening, return_exceptions=True)
-
-    async def hang_up(self) -> None:
-        """Until the server has ended the stream."""
-        assert self._listening is not None
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await self._listening
+        self.listening.cancel()
+        await asyncio.gather(self.listening, return_exceptions=True)
 
     async def until(self, holds: Callable[[], object]) -> None:
         """Returns when `holds()` does, and raises what went wrong with the connection."""
-        await until(lambda: holds() or (self._listening.done() and self._listening.result()))
+        await until(lambda: holds() or (self.listening.done() and self.listening.result()))
 
     async def _listen(self) -> None:
         address = f"/api/rooms/{self._code}/events"

@@ -26,18 +26,13 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
         [("note-on-cpu", {"asked": "mps", "line": "5"})],
     ),
     "workers and pinned memory": (
-        X + "from torch.utils.data import DataLoader, TensorDataset\n"
-        "batches = DataLoader(TensorDataset(torch.arange(4.)), batch_size=2, num_workers=4, pin_memory=True,\n"
-        "    persistent_workers=True)\nfor (b,) in batches:\n    (x * b).sum().backward()\nprint(x.grad)",
-        "tensor([2., 4.])\n",
-        [("note-no-workers", {"workers": "4", "line": "4"})],
-    ),
-    "pinned memory, by its position": (
-        X + "from torch.utils.data import DataLoader, TensorDataset\n"
-        "for (b,) in DataLoader(TensorDataset(torch.arange(4.)), 2, False, None, None, 0, None, True):\n"
-        "    (x * b).sum().backward()\nprint(x.grad)",
-        "tensor([2., 4.])\n",
-        [("note-on-cpu", {"asked": "pin_memory=True", "line": "4"})],
+        X + "from torch.utils.data import DataLoader, TensorDataset\nfour = TensorDataset(torch.arange(4.))\n"
+        "for (b,) in DataLoader(four, batch_size=2, num_workers=4, pin_memory=True, persistent_workers=True):\n"
+        "    (x * b).sum().backward()\nprint(x.grad)\n"
+        "for (b,) in DataLoader(four, 2, False, None, None, 0, None, True):\n    print(b)",
+        "tensor([2., 4.])\ntensor([0., 1.])\ntensor([2., 3.])\n",
+        [("note-no-workers", {"workers": "4", "line": "5"}),
+         ("note-on-cpu", {"asked": "pin_memory=True", "line": "8"})],
     ),
     "a generator for a GPU": (
         X + "g = torch.Generator('cuda').manual_seed(3)\n"

@@ -61,7 +61,8 @@ generate: .make/package .make/node_modules ## write the TypeScript types anew fr
 
 release: test-setup ## build wheel and sdist into dist/; try both in empty environments and print their sizes
 	@$(BIN)/python -m hatchling build --clean --directory dist
-	@$(BIN)/python -m pytest --ring 3 -rP tests/house/test_packaging.py
+	@$(BIN)/python -m pytest --ring 3 tests/house/test_packaging.py
+	@ls -lh dist
 
 bench: install .make/python-test ## run every benchmark and print its table
 	@scripts/bench

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -53,12 +52,7 @@ def wheel(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=folder / sdist.name.removesuffix(".tar.gz")
     )
     (path,) = folder.glob("gradwalk-*.whl")
-    print(f"sdist {_megabytes([sdist])}, wheel {_megabytes([path])}")  # noqa: T201 (`make release` shows it)
     return path
-
-
-def _megabytes(files: Iterable[Path]) -> str:
-    return f"{sum(each.stat().st_size for each in files) / 1e6:.2f} MB"
 
 
 def test_the_wheel_holds_what_runs_and_nothing_else(wheel: Path) -> None:

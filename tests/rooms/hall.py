@@ -49,14 +49,10 @@ class Follower:
         address = f"/api/rooms/{self._code}/events"
         async with self._client.stream("GET", address, params=self._parameters, headers=self._headers) as answer:
             answer.raise_for_status()
-            kind = ""
             async for line in answer.aiter_lines():
-                if line.startswith("event: "):
-                    kind = line.removeprefix("event: ")
-                elif line.startswith("data: ") and kind == "room":
+                if line.startswith('data: {"'):
                     self.views.append(json.loads(line.removeprefix("data: ")))
-                elif line.startswith("data: ") and kind == "closed":
-                    self.is_closed = True
+                self.is_closed |= line == "event: closed"
 
 
 class Hall:

@@ -16,7 +16,7 @@ from gradwalk.engine.engine import BusyError
 from tests.api.metrics import counts
 from tests.world.cluster import Cluster
 from tests.world.processes import PATIENCE_SECONDS, children_of, command_of, wait_until
-from tests.world.server import Server
+from tests.world.shared import SharedServer
 from tests.world.stream import ACCEPT, events_in
 
 LOOP = "import torch\nn = {number}\nwhile True:\n    n += 1\n"
@@ -43,7 +43,7 @@ def why(refusal: Any) -> str:
     return str(problem["fact"]["operands"]["why"]["kind"])
 
 
-def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: Server) -> None:
+def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(tight_server: SharedServer) -> None:
     client = tight_server.client
     (zygote,) = [pid for pid in children_of(tight_server.pid) if "zygote" in command_of(pid)]
 
@@ -79,7 +79,7 @@ def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(t
     assert '"problems":0' in post(client, HONEST.format(number=7), 50).text
 
 
-def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server: Server) -> None:
+def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server: SharedServer) -> None:
     client = tight_server.client
     before = counts(client)
     programs = [HONEST.format(number=100 + number) for number in range(6)]
@@ -100,7 +100,7 @@ def test_new_runs_of_a_client_are_counted_and_known_traces_are_not(tight_server:
     assert {"queue_depth|lane=live", "jobs_running", "rooms", "room_participants"} <= set(after)
 
 
-def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server: Server) -> None:
+def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server: SharedServer) -> None:
     client, who = tight_server.client, address(63)
     body = {"source": HONEST.format(number=200)}
     assert post(client, body["source"], 63).status_code == 200
@@ -144,7 +144,7 @@ def ask_for_loops(client: httpx.Client, who: int) -> Any:
 
 
 def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_reads(
-    narrow_server: Server,
+    narrow_server: SharedServer,
 ) -> None:
     client = narrow_server.client
     known = post(client, HONEST.format(number=1), 1)

@@ -14,7 +14,7 @@ import pytest
 from tests.api.metrics import counts
 from tests.world.processes import wait_until
 from tests.world.server import Server
-from tests.world.shared import PROFILES
+from tests.world.shared import PROFILES, SharedServer
 
 MINE, OTHER, HALF, CROWDED = (f"127.0.0.{number}" for number in range(2, 6))
 MOST = PROFILES["narrow"]["client_connections_max"]
@@ -22,7 +22,7 @@ PROBE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 @contextmanager
-def connected(server: Server, address: str) -> Iterator[socket.socket]:
+def connected(server: SharedServer, address: str) -> Iterator[socket.socket]:
     """A connection from that address."""
     with socket.create_connection(("127.0.0.1", urlsplit(server.url).port), 60, (address, 0)) as found:
         yield found
@@ -37,7 +37,7 @@ def ask(connection: socket.socket, request: bytes = PROBE) -> bytes:
         return b""
 
 
-def test_one_address_has_its_part_of_the_connections(narrow_server: Server) -> None:
+def test_one_address_has_its_part_of_the_connections(narrow_server: SharedServer) -> None:
     with ExitStack() as held, connected(narrow_server, OTHER) as other:
         mine = [held.enter_context(connected(narrow_server, MINE)) for _ in range(MOST + 5)]
         answered = [b" 200 " in ask(each) for each in mine]
@@ -48,7 +48,7 @@ def test_one_address_has_its_part_of_the_connections(narrow_server: Server) -> N
         wait_until(lambda: _is_let_in(narrow_server))
 
 
-def _is_let_in(server: Server) -> bool:
+def _is_let_in(server: SharedServer) -> bool:
     with connected(server, MINE) as again:
         return b" 200 " in ask(again)
 
@@ -66,7 +66,7 @@ def _is_let_in(server: Server) -> bool:
         pytest.param(PROBE + b"GET /he", id="second head"),
     ],
 )
-def test_a_request_that_does_not_end_is_ended(narrow_server: Server, half: bytes) -> None:
+def test_a_request_that_does_not_end_is_ended(narrow_server: SharedServer, half: bytes) -> None:
     with connected(narrow_server, HALF) as connection:
         connection.sendall(half)
         told = b""
@@ -76,14 +76,14 @@ def test_a_request_that_does_not_end_is_ended(narrow_server: Server, half: bytes
         assert told.count(b"HTTP/1.1 200") == half.count(PROBE)
 
 
-def test_a_head_without_end_is_refused_before_its_time(server: Server) -> None:
+def test_a_head_without_end_is_refused_before_its_time(server: SharedServer) -> None:
     with connected(server, MINE) as connection:
         head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-More: and more\r\n" * 100_000
         assert b" 200 " not in ask(connection, head)
     assert server.client.get("/healthz").status_code == 200
 
 
-def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: Server) -> None:
+def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: SharedServer) -> None:
     with ExitStack() as held:
         crowd = [held.enter_context(connected(narrow_server, CROWDED)) for _ in range(MOST)]
         other = held.enter_context(connected(narrow_server, OTHER))

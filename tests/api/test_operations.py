@@ -15,18 +15,19 @@ from tests.api.metrics import counts
 from tests.world.cluster import Cluster
 from tests.world.processes import command_of, is_alive, wait_until
 from tests.world.server import Server
+from tests.world.shared import SharedServer
 from tests.world.stream import ACCEPT, trace_events
 
 MARKER = "a_name_that_only_this_program_has"
 STREAMS = 20
 
 
-def lines_of(server: Server) -> list[dict[str, Any]]:
+def lines_of(server: SharedServer) -> list[dict[str, Any]]:
     """Everything that was logged so far: each line is one JSON object."""
     return [json.loads(line) for line in server.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
-def test_a_request_is_one_line_with_its_trace_and_room(server: Server) -> None:
+def test_a_request_is_one_line_with_its_trace_and_room(server: SharedServer) -> None:
     def ask(name: str, method: str, path: str, **more: Any) -> httpx.Response:
         headers = {"X-Request-ID": name, **more.pop("headers", {})}
         answer = server.client.request(method, path, headers=headers, **more)
@@ -93,7 +94,7 @@ def test_an_error_is_its_kind_message_and_place_and_quotes_nothing_that_was_vali
     assert "hush" not in line + text
 
 
-def test_no_program_ever_stands_in_the_log(server: Server) -> None:
+def test_no_program_ever_stands_in_the_log(server: SharedServer) -> None:
     secret = f"{MARKER} = 1\n"
     for source in (secret + "x * x", secret + "x = (", secret + "import os", secret + "while True: pass"):
         trace_events(server.client, source)
@@ -111,7 +112,7 @@ def test_no_program_ever_stands_in_the_log(server: Server) -> None:
     assert after["sandbox_kills_total|reason=timeout"] >= 1
 
 
-def test_settings_stand_in_the_log_without_their_passwords(server: Server) -> None:
+def test_settings_stand_in_the_log_without_their_passwords(server: SharedServer) -> None:
     (told,) = [line for line in lines_of(server) if line["event"] == "settings"]
     assert told["GRADWALK_RUN_SECONDS"] == "3.0"
     assert {f"GRADWALK_{name}".upper() for name in Settings.model_fields} <= set(told)

@@ -7,8 +7,7 @@ import pytest
 
 from gradwalk.words.catalogue import LANGUAGES, tell, tell_attribute
 from tests.api.metrics import counts
-from tests.world.server import Server
-from tests.world.shared import OWNER_TOKEN
+from tests.world.shared import OWNER_TOKEN, SharedServer
 from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
@@ -108,7 +107,7 @@ def test_another_site_cannot_run_programs_here(server: Any, headers: dict[str, s
 ELSEWHERE = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 
 
-def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: Server) -> None:
+def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: SharedServer) -> None:
     """But for links to kept programs, which are made for other pages: `tests/api/test_clients.py` has their rate."""
     trace, snippet = keep_program(tight_server.url, "x * x + 11")
     client = tight_server.client
@@ -126,7 +125,7 @@ def test_what_another_site_asks_for_by_an_address_runs_nothing(tight_server: Ser
     assert [name for name in after if name.startswith("traces_total") and after[name] != before.get(name)] == []
 
 
-def test_only_the_owner_pins_a_link(tight_server: Server, server: Server) -> None:
+def test_only_the_owner_pins_a_link(tight_server: SharedServer, server: SharedServer) -> None:
     _, snippet = keep_program(tight_server.url, "x * x + 12")
     assert OWNER_TOKEN not in tight_server.log.read_text()
 

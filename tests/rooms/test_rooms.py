@@ -13,6 +13,7 @@ from tests.world.cluster import ClusterServer, url_of
 from tests.world.processes import PATIENCE_SECONDS
 from tests.world.redis import Redis
 from tests.world.server import Server
+from tests.world.shared import SharedServer
 
 ADA, BOB, CAT = "Ada", "Bob", "Cat"
 QUESTION = {"id": "4.3", "prompt": "What is v times J?"}
@@ -130,7 +131,7 @@ async def test_who_is_not_there_has_no_vote(lecture_server: Any) -> None:
         assert await hall.answer(QUESTION["id"], ADA, "7") == 403
 
 
-async def test_codes_cannot_be_tried_at_speed(tight_server: Server) -> None:
+async def test_codes_cannot_be_tried_at_speed(tight_server: SharedServer) -> None:
     async with in_hall(tight_server) as client:
         client.headers["X-Forwarded-For"] = "192.0.2.8"
         hall = await Hall.open(client)

@@ -1,6 +1,8 @@
 """A pytest plugin: the fixtures that start processes. A test that uses one is not in the first ring."""
 
+import fcntl
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -19,9 +21,26 @@ from tests.world.processes import run_program as run_any_program
 from tests.world.processes import run_python
 from tests.world.redis import Redis
 from tests.world.sandbox import limits_of
-from tests.world.server import Server, running_server
-from tests.world.shared import PROFILES
+from tests.world.server import Server
+from tests.world.shared import FOLDER, SharedServer, share, stop_shared_servers
 from tests.world.sites import serving
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", {}).get("shared_folder")
+    config.stash[FOLDER] = Path(given or tempfile.mkdtemp(prefix="gradwalk-tests-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Gives every worker of pytest-xdist the folder of the run."""
+    node.workerinput["shared_folder"] = str(node.config.stash[FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        stop_shared_servers(config.stash[FOLDER])
+        shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -37,36 +56,38 @@ def run_program() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """The server with the usual settings that all tests of a worker share; leave it as it was."""
-    with running_server() as running:
-        yield running
+def server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """The server with the usual settings that all tests share; leave it as it was."""
+    with share(request.config.stash[FOLDER], "usual") as shared:
+        yield shared
 
 
 @pytest.fixture(scope="session")
-def short_server() -> Iterator[Server]:
+def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
     """A shared server on which a run may take three seconds and 128 MiB."""
-    with running_server(**PROFILES["short"]) as running:
-        yield running
+    with share(request.config.stash[FOLDER], "short") as shared:
+        yield shared
 
 
 @pytest.fixture(scope="session")
-def narrow_server() -> Iterator[Server]:
+def narrow_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
     """A shared server with 60 connections for an address, a second for a request and two for all runs of a client."""
-    with running_server(**PROFILES["narrow"]) as running:
-        yield running
+    with share(request.config.stash[FOLDER], "narrow") as shared:
+        yield shared
 
 
-@pytest.fixture(scope="session")
-def tight_server() -> Iterator[Server]:
-    """A shared server with room for little.
+@pytest.fixture
+def tight_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+    """A shared server with room for little, which one test has at a time.
 
     One run at once; per client five new ones, two of them by links, five guesses at rooms, 140 kB; 40 rooms.
 
     Clients are told apart by `X-Forwarded-For`; every test takes addresses of its own.
     """
-    with running_server(**PROFILES["tight"]) as running:
-        yield running
+    folder = request.config.stash[FOLDER]
+    with share(folder, "tight") as shared, (folder / "tight.use").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield shared
 
 
 @pytest.fixture

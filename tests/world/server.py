@@ -47,6 +47,7 @@ class Server:
         self.home = home
         self.log = home / f"server-{time.monotonic_ns()}.log"
         with self.log.open("wb") as log:
+            # A session of its own: a shared server outlives the worker process that started it.
             self.process = subprocess.Popen(
                 [python, *module, "--port", str(port)],
                 env=environment,

@@ -36,8 +36,6 @@ def differences(source):
 
 FUNCTIONS = {
     "square": ("return x * x", "return 2 * x * g"),
-    "half a square": ("return x * x", "return x * g"),
-    "sign": ("return x.exp()", "return -x.exp() * g"),
     "returns the Jacobian": ("return x.exp()", "return torch.ones_like(g) * x.exp()"),
     "softmax": ("return torch.softmax(x, 0)",
                 "y = torch.softmax(x, 0)\nreturn y * (g - (g * y).sum())"),
@@ -80,12 +78,10 @@ ON_PURPOSE = {
 
 QUIET = {
     "a corner": function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, 1.0]),
-    "the other side of the corner": function("return x.clamp(min=0)", "return g * (x >= 0)", [0.0, 1.0]),
     "a change that is lost beside a large value": function("return x * 0.01 + 1e9", "return g * 0.01", [0.5]).replace(
         "requires_grad", "dtype=torch.float64, requires_grad"
     ),
     "small beside large in float32": function("return x * x", "return 2 * x * g", [1e6, 1.5e-4, 3.0]),
-    "a cancelled entry": function("return x * x.sum()", "return g * x.sum() + (g * x).sum()", [1e6, -1e6, 0.3]),
     "stored in half precision": function("return x * x", "return 2 * x * g").replace(
         "requires_grad", "dtype=torch.float16, requires_grad"
     ),
@@ -94,7 +90,6 @@ QUIET = {
 
 UNASKED = {
     "random numbers": function("ctx.m = torch.rand_like(x)\nreturn x * ctx.m", "return g * ctx.m"),
-    "random numbers of a module": function("return F.dropout(x, 0.5)", "return g"),
     "a list that grows": "seen = []\n" + function("seen.append(1)\nreturn x * 2", "return g * 3"),
     "what is no float64": function("return x.float() * 2", "return g * 3"),
     "a factor that changed since": "k = torch.tensor(2.0)\n" + function("return x * k", "return g * 3")
@@ -139,9 +134,7 @@ SQUARED = function("return x * 2", "return 2 * g * g.abs()").replace("y.sum()", 
 ALONG = {
     "many entries": (function("return x.sin()", "return -x.cos() * g", MANY), "check-direction"),
     "many entries with a corner": (function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, *MANY]), None),
-    "many right entries": (function("return x.exp()", "return x.exp() * g", MANY), None),
     "matrices": (MATRICES.replace("BODY", "g @ w, x.T @ g"), "check-direction"),
-    "right matrices": (MATRICES.replace("BODY", "g @ w.T, x.T @ g"), None),
     "on a later call": (LATER + "y.sum().backward()\n", "then"),
     "into the operand": (DIRTY, "then"),
     "not linear in v": (SQUARED, "check-not-linear"),
@@ -200,15 +193,12 @@ REPEATABLE = {
     "numpy": "result = np.exp(ctx.factor) * g.detach().numpy()\nreturn torch.as_tensor(result)",
     "a loop": "total = torch.zeros_like(g)\nfor one in ctx.saved_tensors:\n    total += one * g\ntotal.mul_(2)\n"
         "return double(total)",
-    "wrong": "return g + 1",
 }  # fmt: skip
 
 
 NOTICED = {
-    "writes a list": "COUNTS[0] += 1\nreturn g",
     "writes ctx": "ctx.calls = 1\nreturn g",
     "writes a saved tensor": SAVED + "x[0] = 1\nreturn g",
-    "writes a saved tensor in place": "ctx.saved_tensors[0].mul_(2)\nreturn g",
     "writes an alias": "x = g.clone()\n" + SAVED + "x[0] = 1\nreturn g",
     "draws": "return g * random.random()",
     "runs the engine": "with torch.enable_grad():\n    x = ctx.x.detach().requires_grad_()\n"

@@ -11,7 +11,7 @@ import torch
 from gradwalk.protocol.requests import ResolvedLimits
 from tests.tracer.facts import spoken
 from tests.tracer.programs import custom_function
-from tests.twin import run_plain, run_traced, run_watched, tensor_of
+from tests.twin import run_plain, run_traced, run_watched
 
 SEED = "torch.manual_seed(0)\n"
 LEAF = "x = torch.tensor([1., 2.], requires_grad=True)\n"
@@ -119,18 +119,6 @@ def test_it_is_told_once_with_its_line(kind, name):
         assert [finding["step"]] == [one["index"] for one in traced.of("step") if one["node"] == finding["node"]]
 
 
-@pytest.mark.parametrize("source", [row[0] for row in TOLD["behind_autograd"].values()], ids=TOLD["behind_autograd"])
-def test_what_was_saved_and_what_is_there_are_told_and_the_gradient_is_wrong_indeed(source):
-    saved = [one for node in run_traced(source).nodes().values() for one in node["saved"] if "was" in one]
-    told = run_plain(source).namespace["x"].grad
-    without = run_plain("\n".join(line for line in source.splitlines() if ".data" not in line and "numpy" not in line))
-    kept = without.namespace["y" if "exp" in source else "x"]
-    assert saved
-    assert all(torch.equal(tensor_of(one["was"]), kept) for one in saved)
-    assert not any(torch.equal(tensor_of(one["value"]), kept) for one in saved)
-    assert not torch.allclose(told, without.namespace["x"].grad)
-
-
 @pytest.mark.parametrize("rest", ["y.sum().backward()\n", "w.grad = None\ny.sum().backward(retain_graph=True)\n" * 2])
 def test_what_did_not_change_behind_autograd_is_not_told(rest):
     source = f"w = torch.tensor([2., float('nan')], requires_grad=True)\ny = (w * w).exp().sqrt()\n{rest}"
@@ -142,15 +130,11 @@ QUIET = {
         "(q @ k.t()).masked_fill(m, float('-inf')).softmax(-1).pow(2).sum().backward()",
     "a mask that is added": ATTENTION + "m = torch.full((4, 4), float('-inf')).triu(1)\n"
         "(q @ k.t() + m).log_softmax(-1)[:, 0].sum().backward()",
-    "a mask by where": ATTENTION +
-        "s = torch.where(torch.ones(4, 4).tril() > 0, q @ k.t(), torch.tensor(-torch.inf))\n"
-        "(s / 2).softmax(-1).pow(2).sum().backward()",
     "the bias of keys": KEY_BIAS,
     "before a normalisation": SEED + "bn = nn.BatchNorm1d(3)\nx = torch.randn(4, 3, requires_grad=True)\n"
         "(bn(x) * torch.tensor([1.0, 2.0, 3.0])).pow(2).sum().backward()",
     "an odd function": "x = torch.linspace(-3, 3, 201)\na = torch.zeros((), requires_grad=True)\n"
         "(a - torch.sin(x)).pow(2).sum().backward()",
-    "gradients cleared": LOOP.format(first="    opt.zero_grad()\n"),
     "gradients cleared by hand": BY_HAND.format(update="w.data -= 0.1 * w.grad\n    w.grad = None"),
     "gradients accumulated": BY_HAND.format(update="pass") + "w.data -= 0.1 * w.grad",
     "two nets in turn": SEED + "G, D = nn.Linear(2, 2), nn.Linear(2, 1)\nog = torch.optim.SGD(G.parameters(), 0.1)\n"
@@ -161,11 +145,9 @@ QUIET = {
     "all pairs, under a name": "t = torch.arange(4.)[:, None]\nw = torch.randn(4, requires_grad=True)\n"
         "u = torch.unsqueeze(input=torch.arange(4.), dim=1)\n(t - w).abs().sum().backward()",
     "numbers for a diary": VECTOR + "y = (x * 2).sum()\nseen = torch.tensor([y.item()])\ny.backward()",
-    "writes that autograd knows of": VECTOR + "y = x.sin()\ny.mul_(2)\nz = torch.relu_(y)\nz.sum().backward()",
     "layers that write in place": SEED +
         "net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(inplace=True), "
         "nn.Dropout(0.5), nn.Linear(4, 2))\nF.cross_entropy(net(torch.randn(8, 3)), torch.ones(8).long()).backward()",
-    "a recurrent layer": SEED + "y, _ = nn.LSTM(3, 4, 2)(torch.randn(5, 2, 3))\ny.pow(2).sum().backward()",
     **{normalize: NORM.format(normalize.format(eps=1e-5)) for normalize in NORMALIZED},
 }  # fmt: skip
 
@@ -175,42 +157,31 @@ def test_what_is_meant_is_no_finding(name):
     assert findings(QUIET[name])[1] == []
 
 
-def test_of_two_gradients_that_are_no_numbers_the_engines_first_is_called_so():
-    source = "x = torch.tensor([0., 2.], requires_grad=True)\nb = (x * 0).sqrt()\na = 1 / x\n(b + a).sum().backward()"
-    made = [
-        watched.name
-        for watched in run_watched(source).steps
-        if any(one is not None and not torch.isfinite(one).all() for one in watched.grad_inputs)
-    ]
-    _, found = findings(source, "first_non_finite")
-    kinds = {spoken(one["fact"]).split()[1]: one["fact"]["kind"] for one in found}
-    assert made[0] == "ReciprocalBackward0"
-    assert kinds["SqrtBackward0"] == "finding-gradient-too"
-    _, [alone] = findings(source.replace("1 / x", "x"), "first_non_finite")
-    assert alone["fact"]["kind"] == "finding-gradient"
-
-
 BACKWARD = {
     "root at zero": LEAF + "y = x - 1\nz = y.sqrt()\nz.sum().backward()",
     "norm at zero": "x = torch.zeros(2, requires_grad=True)\ny = (x * x).sum()\nz = y.sqrt() * 3\nz.backward()",
     "where": LEAF + "y = torch.where(x > 1.5, x, (x - 1).sqrt())\ny.sum().backward()",
+    "one of two": "x = torch.tensor([0., 2.], requires_grad=True)\n((x * 0).sqrt() + 1 / x).sum().backward()",
 }
 
 
 @pytest.mark.parametrize("name", BACKWARD)
-def test_the_first_gradient_that_is_no_number_is_where_anomaly_mode_or_a_hook_sees_it(name):
-    source = BACKWARD[name]
-    traced, found = findings(source, "first_non_finite")
-    (finding,) = found
-    step = traced.of("step")[finding["step"]]
-    # The oracle: the earliest executed node in plain torch that returns something that is not finite.
-    for at, watched in enumerate(run_watched(source).steps):
-        if any(one is not None and not torch.isfinite(one).all() for one in watched.grad_inputs):
-            assert traced.nodes()[step["node"]]["name"] == watched.name
-            assert finding["step"] == at
-            break
+def test_the_first_gradient_that_is_no_number_is_where_a_hook_sees_it(name):
+    """The oracle: the earliest executed node in plain torch that returns something that is not finite."""
+    watched = run_watched(BACKWARD[name]).steps
+    first = next(at for at, one in enumerate(watched) if not all(map(is_finite, one.grad_inputs)))
+    traced, found = findings(BACKWARD[name], "first_non_finite")
+    kinds = {one["step"]: one["fact"]["kind"] for one in found if one["fact"]["kind"].startswith("finding-gradient")}
+    assert traced.nodes()[traced.of("step")[first]["node"]]["name"] == watched[first].name
+    if name == "one of two":
+        assert first not in kinds
+        assert [*kinds.values()] == ["finding-gradient-too"]
     else:
-        pytest.fail("plain torch finds nothing")
+        assert kinds == {first: "finding-gradient"}
+
+
+def is_finite(gradient):
+    return gradient is None or bool(torch.isfinite(gradient).all())
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])

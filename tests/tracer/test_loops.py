@@ -39,10 +39,6 @@ PROGRAMS = {
     "        opt.zero_grad()\n        loss = net(torch.randn(5, 3)).pow(2).mean()\n        loss.backward()\n"
     "        opt.step()\n        history.append(loss.item())\n",
     "a while": W + "t = 0\nwhile t < 400:\n    (w * torch.randn(3)).sum().backward()\n    t += 1\n",
-    "left early": W + "for t in range(1000):\n    loss = (w * t).sum()\n    loss.backward()\n    if t == 321:\n"
-    "        break\nlast = (w * 2).sum()\nlast.backward()\n",
-    "a state that is carried on": W + "h = torch.zeros(3)\nfor t in range(66):\n    h = torch.tanh(h * w)\n"
-    "    h.sum().backward(retain_graph=True)\n",
     "a loader": "data = torch.utils.data.TensorDataset(torch.randn(40, 3))\n" + W + "for epoch in range(10):\n"
     "    for i, (x,) in enumerate(torch.utils.data.DataLoader(data, 4, shuffle=True)):\n"
     "        (x * w).sum().backward()\n",

@@ -96,7 +96,6 @@ FENCED = f"```python\n{LOOP}```\n"
 PASTED = {
     "a notebook's commands": (COMMANDS, LOOP),
     "a session": (SESSION, LOOP),
-    "an indented session": (SESSION.replace("\n", "\n    "), LOOP),
     "a session without dots": (WITHOUT_DOTS, MATRIX),
     "IPython": (IPYTHON, LOOP),
     "a notebook's cells": (NOTEBOOK, LOOP),
@@ -108,20 +107,12 @@ PASTED = {
         LOOP.replace("'done'", "\u201cit\u2019s\u201d"),
         LOOP.replace("'done'", "'it\u2019s'"),
     ),
-    "a curly docstring": (
-        LOOP.replace("'done'", "\u201c\u201c\u201cso,\n done\u201d\u201d\u201d"),
-        LOOP.replace("'done'", "'so,\\n done'"),
-    ),
     "non-breaking spaces": (LOOP.replace("    ", "\u00a0\u00a0\u00a0 ").replace(" = ", "\u00a0= "), LOOP),
     "invisible characters": (LOOP.replace("w = ", "\u200bw =\u200b ").replace("    ", "  \u200b  "), LOOP),
     "a byte order mark and Windows": ("\ufeff" + SESSION.replace("\n", "\r\n"), LOOP),
     "tabs among spaces": (LOOP.replace("    loss.", "\tloss."), LOOP),
     "tabs of eight among spaces": (LOOP.replace("    loss =", "        loss =").replace("    loss.", "\tloss."), LOOP),
     "all of it indented": ("".join(f"    {line}\n" for line in MATRIX.splitlines()), MATRIX),
-    "everything at once": (
-        "\ufeff%matplotlib inline\r\n" + SESSION.replace("'done'", "\u2018done\u2019").replace("= ", "=\u00a0"),
-        LOOP,
-    ),
 }
 UNTOUCHED = {
     "what looks like a command": ('x = 7\ny = """\n%s\n!pip\n>>> x\n"""\nz = (x\n % 3)\n', "x = \u201ca\u201d\n"),

@@ -9,7 +9,7 @@ from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.words.problems import tell_problem
 from tests.tracer.facts import spoken
 from tests.tracer.programs import custom_function
-from tests.twin import HANDS_OUT_SAVED, assert_same, compare, run_plain, run_traced, run_watched, tensor_of
+from tests.twin import HANDS_OUT_SAVED, assert_same, compare, run_traced, run_watched, tensor_of
 
 CUSTOM = (
     custom_function("Sq", "x, k", "ctx.save_for_backward(x)\nreturn x * x * k", "x, = ctx.saved_tensors\nreturn {}")
@@ -59,8 +59,6 @@ BAD = {
             "    y = x.sqrt()\n    y.backward()", 3, "problem-nan-returned SqrtBackward0 3 x"),
         "missing import": (LEAF + "for i in range(2):\n    y = np.sin(1.0)", 3,
             "problem-unknown-name name 'np' is not defined import numpy as np"),
-        "error in backward": (CUSTOM.format("g.nope, None"), 9,
-            "problem-raised AttributeError 'Tensor' object has no attribute 'nope'"),
         "endless recursion": ("def f(n):\n    return f(n + 1)\nf(0)", 2, "problem-recursion"),
         "interrupt": ("raise KeyboardInterrupt", 1, "problem-interrupted"),
         "matrix shapes": ("a = torch.ones(2, 3)\na @ a", 2, "problem-matrix-shapes 2x3 2x3 3 2"),
@@ -69,8 +67,6 @@ BAD = {
         "numpy": (LEAF + "x.numpy()", 2, "problem-needs-detach"),
         "unused input": (ASKED + "torch.autograd.grad((x * x).sum(), (x, y))", 2,
             "problem-unused-input-because y y"),
-        "unused input, used elsewhere": (ASKED + "h = y * 2\ntorch.autograd.grad((x * x).sum(), (x, y))", 2,
-            "problem-unused-input-because y y mul 3"),
         "unused input, cut": (ASKED + "z = (x * y.detach()[:2]).sum()\ntorch.autograd.grad(z, (x, y))", 2,
             "problem-unused-input-because y y .detach() 3"),
         "unused input, result": (ASKED + "h = x * 3\ntorch.autograd.grad((x * x).sum(), (x, h))", 3,
@@ -78,8 +74,6 @@ BAD = {
         "unused input, without a name": (LEAF +
             "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 1"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
-        "custom": (PRODUCT + BOTH + "y = Product.apply(x, w).sum()\ny.backward()\ny.backward()", 8,
-            "problem-freed-in-line ProductBackward 12 x w 13"),
         "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
             "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
@@ -88,8 +82,6 @@ BAD = {
             "o = torch.optim.SGD(m.parameters(), lr=0.1)\na = m(torch.ones(1, 2)).sum()\nb = a * a\n"
             "a.backward(retain_graph=True)\no.step()\nb.backward()", 3,
             "problem-changed-in-place AddmmBackward0 3 m.1.weight 1 2 add_ 6"),
-        "view": (BOTH + "h = x.exp()\ny = h.sum()\nh.view(-1).mul_(3)\ny.backward()", 3,
-            "problem-changed-in-place ExpBackward0 3 h 0 1 mul_ 5"),
         "written parts": (LEAF + "y = x * 1\ny[0].exp_()\ny[0].mul_(3)\ny.sum().backward()", 3,
             "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4"),
         "a number's backward": ("w = torch.ones(2, requires_grad=True)\nl = [(w * k).sum().item() for k in (1, 2)]\n"
@@ -112,8 +104,6 @@ BAD = {
         "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 4,
             "problem-changed-in-place MulBackward0 4 h 0 1 add 5"),
         "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w"),
-        "retained": ("w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nprint(h.grad.norm())", 4,
-            "problem-grad-none-result h"),
         "in a function": ("def step(m):\n    return m.weight.grad.norm()\nstep(nn.Linear(2, 1))", 2,
             "problem-grad-none-before m.weight"),
         "without requires_grad": ("w = torch.ones(2)\nprint(2 * w.grad)", 2, "problem-grad-none-not-required w"),
@@ -131,7 +121,6 @@ BAD = {
     },
     "syntax": {
         "syntax": ("x = (1", 1, "problem-syntax-hint '(' was never closed ("),
-        "below a shell's line": ("!pip install torch\nx = (1", 2, "problem-syntax-hint '(' was never closed ("),
         "no colon": ("if x\n    y", 1, "problem-syntax-hint expected ':' problem-syntax-colon"),
         "one equals sign": ("if x = 3:\n    pass", 1, "problem-syntax-hint invalid syntax. Maybe you meant '==' or "
             "':=' instead of '='? problem-syntax-compare"),
@@ -163,8 +152,6 @@ BAD = {
             "problem-no-history 0"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-plain g 2"),
-        "gradient of .grad": (LEAF + "(x**3).sum().backward()\nx.grad.backward(torch.ones(2))", 3,
-            "problem-no-history-plain x.grad 2"),
         "gradient of a constant gradient": (LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-constant g 2 problem-because-linear"),
         "once differentiable": (ONCE, 14, "problem-no-history-constant g 13 Sq"),
@@ -219,12 +206,6 @@ def test_a_call_that_is_missing_comes_along_where_it_would_run() -> None:
     assert told["addition"] == "train(data)"
     [told] = run_traced(program.format("")).of("problem")
     assert "addition" not in told
-
-
-def test_writing_into_an_inference_tensor_is_left_alone():
-    source = "with torch.inference_mode():\n    z = torch.ones(2)\n    z.add_(1)\n    torch.add(z, 1, out=z)\nprint(z)"
-    assert run_plain(source).error is None
-    assert run_traced(source).run.error is None
 
 
 CAUGHT = LEAF + "y = (x * x).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError as error:\n    {}\n"

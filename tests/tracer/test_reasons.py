@@ -21,17 +21,12 @@ ABSENT = {
         "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "missing-not-in-output x mul 3", 3),
         "detach": (BOTH + "z = x.detach()" + OUT, "missing-detach x .detach() 3", 3),
         "detach in place": (BOTH + "z = x * 2\nz.detach_()" + OUT, "missing-detach x .detach_() 4", 4),
-        "detach in a function": (BOTH + "def f(a):\n    return a.detach() * 2\nz = f(x)" + OUT,
-            "missing-detach x .detach() 4", 4),
         "no_grad": (BOTH + "with torch.no_grad():\n    z = x * 2" + OUT, "missing-no-grad x torch.no_grad() 4", 4),
-        "a view under no_grad, used outside": (BOTH + "with torch.no_grad():\n    v = x[:1]\nz = v * 2" + OUT,
-            "missing-no-grad x torch.no_grad() 4", 4),
         "no_grad around a module": ("m = nn.Linear(2, 2)\nw = torch.ones(2, requires_grad=True)\n"
             "with torch.no_grad():\n    z = m(w)" + OUT, "missing-no-grad m.weight torch.no_grad() 4", 4),
         "no_grad as decorator": (BOTH + "@torch.no_grad()\ndef f(a):\n    return a * 2\nz = f(x)" + OUT,
             "missing-no-grad x torch.no_grad() 5", 5),
         "whole numbers": (BOTH + "z = x.long()" + OUT, "missing-discrete x long 3", 3),
-        "argmax": (BOTH + "z = w[x.argmax()]" + OUT, "missing-discrete x argmax 3", 3),
         "data": (BOTH + "z = x.data * 2" + OUT, "missing-data x .data 3", 3),
         "item": (BOTH + "z = x.sum().item()" + OUT, "missing-numbers x .item() 3", 3),
         "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "missing-numbers x .tolist() 3", 3),
@@ -39,10 +34,6 @@ ABSENT = {
         "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT,
             "missing-reassigned-in-line x 4", 4),
         "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "missing-not-inputs x"),
-        "plotted": (BOTH + "z = x * 2\nshown = [z.detach().numpy()]\ny = (w * 2).sum()\ny.backward()",
-            "missing-not-in-output x mul 3", 3),
-        "no_grad around a Function": (custom_function("F1", "a", "return a * 2", "return g * 2") + BOTH +
-            "with torch.no_grad():\n    z = F1.apply(x)\nx * 3" + OUT, "missing-no-grad x torch.no_grad() 11", 11),
         "logged beside a module": ("class Net(nn.Module):\n    def forward(self, t):\n        return t * w\n" + BOTH +
             "log = []\nlog.append((x * 2).sum().item())\nt = w * 1\ny = F.relu(Net()(t)).sum()\ny.backward()",
             "missing-not-in-output x mul 7", 7),
@@ -50,11 +41,6 @@ ABSENT = {
             "missing-not-in-output x mul 6", 6),
         "cut, then a name that a function has too": (BOTH + "def f(a):\n    return a * 2\nz = x.detach()\nf(z)\n"
             "a = w * 2\nx * 3\ny = (a * w).sum()\ny.backward()", "missing-not-in-output x mul 8", 8),
-        "cut, then through a Function that others go through": (F2 + BOTH + "F2.apply(x.detach())\nx * 3\n"
-            "z = F2.apply(w)" + OUT, "missing-not-in-output x mul 11", 11),
-        "cut beside a module that keeps numbers": ("class Net(nn.Module):\n    def forward(self, a):\n"
-            "        self.total = a.sum().item()\n        return a * 2\n" + BOTH + "net = Net()\nnet(x)\nz = net(w)"
-            + OUT, "missing-not-in-output x mul 4", 4),
         "cut into an entry that is used": (BOTH + "h = torch.zeros(2)\nh.view(-1)[0] = x.detach()[0]\nx * 3\nz = h * 2"
             + OUT, "missing-detach x .detach() 4", 4),
         "indices of the largest": (BOTH + "_, z = x.max(0)" + OUT, "missing-discrete x max 3", 3),
@@ -65,8 +51,6 @@ ABSENT = {
             "missing-not-in-output x mul 12", 12),
         "asked after a use without a history": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\n"
             "z = x.exp()\nx.requires_grad = True" + OUT, "missing-asked-late x exp 3", 3),
-        "asked after what is only printed": ("x = torch.ones(2)\nw = torch.ones(2, requires_grad=True)\nz = 1\n"
-            "print(x.exp())\nx.requires_grad_()\nx * 3" + OUT, "missing-not-in-output x mul 6", 6),
     },
     "not_required": {
         "requires_grad false": ("x = torch.tensor([1., 2.])\nw = torch.ones(2, requires_grad=True)\nz = x * 2" + OUT +
@@ -141,23 +125,14 @@ def test_a_leaf_of_the_pass_around_is_not_said_to_be_cut_off():
     assert kept["data"] == pytest.approx(run_plain(source).namespace["x"].grad.tolist())
 
 
-def test_a_gradient_that_is_kept_is_shown():
-    source = (
-        "w = torch.ones(2, requires_grad=True)\nx = w * 2\nx.retain_grad()\ny = (x * x).sum()\ny.backward()\nx.grad"
-    )
-    [event] = run_traced(source).of("pass_finished")
+def test_a_gradient_that_is_kept_is_shown_and_data_and_other_results_are_not_listed():
+    source = "w, d = torch.ones(2, requires_grad=True), torch.ones(2)\nx = w * 2 * d\nx.retain_grad()\n"
+    [event] = run_traced(source + "y = (x * x).sum()\ny.backward()\nx.grad").of("pass_finished")
     assert {one["leaf"]: one["grad"]["data"] for one in event["leaf_grads"]} == {"w": [8, 8], "x": [4, 4]}
-
-
-def test_data_and_results_that_nobody_asks_for_are_not_listed():
-    source = "w = torch.ones(2, requires_grad=True)\nd = torch.ones(2)\nh = w * d\ny = h.sum()\ny.backward()"
-    [event] = run_traced(source).of("pass_finished")
-    assert [one["leaf"] for one in event["leaf_grads"]] == ["w"]
 
 
 SCALE = custom_function("Scale", "a, k", "ctx.k = k\nreturn a * k", "return g * ctx.k, None")
 CUT_ON_THE_WAY = {
-    "in __call__": "class F1:\n    def __call__(self, a):\n        return a.sum().item() * 2\nz = F1()(x)",
     "kept by forward": "class Net(nn.Module):\n    def forward(self, a):\n        self.h = a\n        return a\n"
                        "net = Net()\nc = x.sum().item() * 2\nnet(c)\nz = net.h",
     "methods of one name": "class A:\n    def put(self, a): self.h = a * 2\nclass B:\n    def put(self, b): self.k = b"
@@ -167,8 +142,6 @@ CUT_ON_THE_WAY = {
     "in a closure": "def make(a):\n    k = a.sum().item()\n    def f(b): return b * k\n    return f\n"
                     "f = make(x)\nz = f(w)",
     "by recursion": "def rec(n, a): return a.sum().item() if n == 0 else rec(n - 1, a) + 1\nz = rec(3, x)",
-    "through a helper": "def scale(a, k): return a * k\nscale(w, 2.0)\n"
-                        "z = scale(\n    w,\n    scale(x.sum().item(), 3))",
     "through an inherited Function": SCALE + "class T(Scale): pass\nz = T.apply(w, x.sum().item())",
     "through numpy": "def load(a): return torch.from_numpy(a * 2)\nz = load(x.detach().numpy())",
 }  # fmt: skip
@@ -188,14 +161,9 @@ CALLED_TWICE = {
                             "k = x.sum().item()\ndeep(w, k)\nz = deep(w, 2.0)",
     "a module": "class Net(nn.Module):\n    def forward(self, a, k): return a * k\nnet = Net()\nk = x.sum().item()\n"
                 "net(w, k)\nz = net(w, 2.0)",
-    "a method": "class Box:\n    def mul(self, a, k): return a * k\no = Box()\no.mul(w, x.sum().item())\n"
-                "z = o.mul(w, 2.0)",
     "what returns a number": "def number(a): return a.sum().item()\nnumber(x)\nk = number(w)\nz = k * 2",
-    "what passes a number on": "def same(k): return k\nj = same(x.sum().item())\nk = same(2.0)\nz = k * 2",
     "what reads a number and uses it": "def both(a, b):\n    k = a.sum().item()\n    return b * k\nboth(x, w)\n"
                                        "z = both(w, w)",
-    "what fills a list": "def fill(box, a): box.append(a.sum().item())\nu, v = [], []\n"
-                          "fill(u, x)\nfill(v, w)\nz = v[0]",
     "what is written into a tensor beside it": "k = x.sum().item()\nh = torch.zeros(2)\nh.fill_(k)\nh.add_(w)\n"
                                                "z = w * 2",
     "a list, filled later": "held = [1.5]\nz = w * held[0]\nheld.append(x.sum().item())",

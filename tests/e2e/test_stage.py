@@ -195,17 +195,16 @@ CROSS_ENTROPY = """x = torch.tensor([[1., 2., 3.]])
 w = torch.ones(3, 2, requires_grad=True)
 F.cross_entropy(x @ w, torch.tensor([1])).backward()
 """
-ON_A_PHONE = [f"example={slug}" for slug in ("map", "composite", "attention", "mlp-step", "whole-jacobian")]
+ON_A_PHONE = ("map", "composite", "attention", "mlp-step", "whole-jacobian")
+EQUATIONS = {
+    **{slug: (SIZES[1], f"example={slug}") for slug in ON_A_PHONE},
+    "softmax": (SIZES[1], fragment(SOFTMAX)),
+    "layer_norm": (SIZES[0], fragment(LAYER_NORM)),
+    "cross_entropy": (SIZES[0], fragment(CROSS_ENTROPY)),
+}
 
 
-@pytest.mark.parametrize(
-    ("size", "program"),
-    [
-        *((SIZES[1], program) for program in (*ON_A_PHONE, fragment(SOFTMAX))),
-        *((SIZES[0], fragment(program)) for program in (LAYER_NORM, CROSS_ENTROPY)),
-    ],
-    ids=[*ON_A_PHONE, "softmax", "layer_norm", "cross_entropy"],
-)
+@pytest.mark.parametrize(("size", "program"), EQUATIONS.values(), ids=EQUATIONS)
 def test_neither_numbers_nor_buttons_of_an_equation_are_under_the_fold(new_page: Opener, size, program) -> None:
     """Of tables of three columns two stand side by side on a phone; of those that have no room a part is shown, as
     below a long rule. The buttons are a row of which nothing is covered."""

@@ -23,19 +23,16 @@ events = gradwalk.trace(program).events
 assert any(one["formula"] for event in events if event["type"] == "explained" for one in event["nodes"])
 assert "torch._dynamo" not in sys.modules, "a first trace and its formulas"
 """
-LONG_CHAIN = """
-import gc, resource
+LONG_CHAIN = r"""
+import gc, resource, torch
 import gradwalk
 # A recursion over so many nodes takes more stack than this.
 resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-chain = "y = x" + chr(10) + "for _ in range(8_000):" + chr(10) + "    y = y + 1" + chr(10) + "y.sum().backward()"
-trace = gradwalk.trace("import torch" + chr(10) + "x = torch.ones(1, requires_grad=True)" + chr(10) + chain)
+chain = "y = x = torch.ones(1, requires_grad=True)\nfor _ in range(8_000):\n    y = y + 1\n"
+trace = gradwalk.trace(chain + "y.sum().backward()")
 del trace
 gc.collect()
-import torch
-y = torch.ones(1, requires_grad=True)
-for _ in range(8_000):
-    y = y + 1
+exec(chain)
 trace = gradwalk.trace_tensors(y.sum())
 del trace, y
 gc.collect()

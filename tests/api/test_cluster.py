@@ -18,7 +18,7 @@ from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster, follow_to_the_end
 from tests.world.processes import wait_until
 from tests.world.redis import Redis
-from tests.world.stream import ACCEPT, kind_of, read_stream
+from tests.world.stream import ACCEPT, events_in, kind_of
 
 pytestmark = pytest.mark.soak
 ONE_LONG_RUN = {"running_count": 1, "run_seconds": 60}
@@ -53,7 +53,7 @@ def cluster(redis_server: object, tmp_path_factory: pytest.TempPathFactory) -> I
 
 async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(cluster: Cluster) -> None:
     source = "import torch\nx = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
-    before = cluster.servers[0].client.get("/readyz").json()["started"]
+    before = starts(cluster)
     found = await asyncio.gather(*[follow_to_the_end([server.url], source) for server in cluster.servers * 20])
     assert kind_of(found[0]) == "ok"
     assert all(events == found[0] for events in found)
@@ -62,7 +62,7 @@ async def test_two_servers_without_torch_share_one_run_and_give_the_same_bytes(c
     assert [json.loads(document)["events"] for document in documents] == [found[0]]
     with cluster.shared.client() as client:
         assert decompress(client.get(f"gradwalk:trace:{found[0][0]['id']}")) in documents
-    wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == before + 1)
+    wait_until(lambda: cluster.servers[0].client.get("/readyz").json()["started"] == starts(cluster) == before + 1)
 
 
 async def test_a_reader_of_a_killed_server_goes_on_at_another_one(cluster: Cluster) -> None:
@@ -96,13 +96,8 @@ async def test_two_hundred_runs_end_as_they_should_while_workers_are_killed(clus
 
     async def ask(number: int) -> list[dict[str, Any]]:
         asked = {"json": {"source": PROGRAM.format(number=number, passes=3, pause=300_000)}, "headers": ACCEPT}
-        url = cluster.servers[number % 2].url
-        async with (
-            at_once,
-            httpx.AsyncClient(base_url=url, timeout=60) as client,
-            client.stream("POST", "/api/traces", **asked) as answer,
-        ):
-            return [event async for event in read_stream(answer)]
+        async with at_once, httpx.AsyncClient(base_url=cluster.servers[number % 2].url, timeout=60) as client:
+            return list(events_in((await client.post("/api/traces", **asked)).text.splitlines()))
 
     runs = [asyncio.create_task(ask(number)) for number in range(RUNS)]
     kills = 0

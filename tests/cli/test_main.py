@@ -21,6 +21,7 @@ from gradwalk.exports.deck import HOSTS, write_deck
 from gradwalk.protocol.upgrades import load_document
 from tests.exports.readers import golden
 from tests.house.test_imports import CONTRACTS
+from tests.world.processes import ENVIRONMENT
 
 pytestmark = pytest.mark.usefixtures("run")
 SQUARE = "x = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
@@ -236,29 +237,22 @@ def test_a_long_export_shows_its_progress_to_a_person(tmp_path: Path) -> None:
     assert invoke(*command).stderr == ""
 
 
-def check() -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gradwalk", "check"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def findings(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, str]]:
     """Verdict and sentence by subject."""
     return {line[8:18].strip(): (line[:8].strip(), line[18:]) for line in done.stdout.splitlines()}
 
 
 @pytest.mark.soak
-def test_check_says_what_to_do_about_each_thing_that_is_missing(tmp_path, monkeypatch):
+def test_check_says_what_to_do_about_each_thing_that_is_missing(run, tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setenv("GRADWALK_DATA_DIRECTORY", str(tmp_path / "file" / "data"))
-    monkeypatch.setenv("GRADWALK_STATIC_DIRECTORY", str(tmp_path))
-    alone = findings(check())
+    settings = {"GRADWALK_DATA_DIRECTORY": f"{tmp_path}/file/data", "GRADWALK_STATIC_DIRECTORY": str(tmp_path)}
+    alone = findings(run(["-m", "gradwalk", "check"], status=1, environment=settings))
     assert {name for name, (verdict, _) in alone.items() if verdict == "missing"} == {"store", "page"}
     assert "GRADWALK_DATA_DIRECTORY" in alone["store"][1]
-    monkeypatch.setenv("GRADWALK_CLUSTER_URL", "redis://user:hush@127.0.0.1:1/0")
+    settings |= {"GRADWALK_CLUSTER_URL": "redis://user:hush@127.0.0.1:1/0"}
     (tmp_path / "py_mini_racer.py").write_text("raise OSError('no such library')")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    done = check()
-    assert done.returncode == 1
+    settings |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ENVIRONMENT['PYTHONPATH']}"}
+    done = run(["-m", "gradwalk", "check"], status=1, environment=settings)
     found = findings(done)
     assert {name for name, (verdict, _) in found.items() if verdict == "missing"} == {"cluster", "page", "pictures"}
     assert "no such library" in found["pictures"][1]

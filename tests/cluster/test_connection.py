@@ -11,28 +11,23 @@ from tests.world.cluster import Cluster
 from tests.world.redis import Redis
 
 
-@pytest.fixture
-def server(cluster: Cluster) -> Redis:
-    return cluster.shared
-
-
-async def test_a_restart_is_outlived_on_the_loop_and_in_threads(server: Redis) -> None:
-    with connect_blocking(server.url, patience_seconds=10) as blocking:
-        async with connect(server.url) as shared:
+async def test_a_restart_is_outlived_on_the_loop_and_in_threads(cluster: Cluster) -> None:
+    with connect_blocking(cluster.shared.url, patience_seconds=10) as blocking:
+        async with connect(cluster.shared.url) as shared:
             await shared.set("kept", "yes")
-            server.stop()
+            cluster.shared.stop()
             waiting = asyncio.create_task(shared.get("kept"))
             threaded = asyncio.create_task(asyncio.to_thread(blocking.get, "kept"))
-            await asyncio.to_thread(server.restart)
+            await asyncio.to_thread(cluster.shared.restart)
             assert [await waiting, await threaded] == [b"yes", b"yes"]
 
 
-async def test_a_listener_waits_longer_than_any_answer_may_take(server: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_listener_waits_longer_than_any_answer_may_take(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answer comes when one that was asked for after it, and may take no longer than any, has failed."""
     monkeypatch.setattr("gradwalk.cluster.connection._ANSWER_SECONDS", 0.2)
-    async with connect_listener(server.url) as listener, connect(server.url, patience_seconds=0.1) as asker:
+    async with connect_listener(redis.url) as listener, connect(redis.url, patience_seconds=0.1) as asker:
         hearing = asyncio.create_task(listener.xread({"news": "$"}, block=0))
-        with server.client() as client:
+        with redis.client() as client:
             while client.info("clients")["blocked_clients"] == 0:
                 await asyncio.sleep(0.01)
             with pytest.raises(RedisError):

@@ -20,6 +20,20 @@ from tests.world.redis import Redis
 from tests.world.server import Server
 from tests.world.stream import ACCEPT, events_in
 
+WITHOUT_TORCH = """
+import importlib.metadata, sys
+absent, version = ("torch", "numpy", "sympy"), importlib.metadata.version
+def version_of_what_is_there(name):
+    if name in absent:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return version(name)
+sys.modules.update(dict.fromkeys(absent))
+importlib.metadata.version = version_of_what_is_there
+from gradwalk.cli.main import main
+main()
+"""
+"""`gradwalk` where PyTorch is not installed: as in the image of a server of a cluster."""
+
 
 def settings_of(service: str, url: str) -> dict[str, str]:
     """What the compose file sets for a service, on this machine's loopback and with the redis-server of a test."""
@@ -60,7 +74,7 @@ class ClusterServer(Server):
     """Serves where PyTorch is not installed."""
 
     def __init__(self, home: Path, url: str, *, path: str = "/readyz", **settings: Any) -> None:
-        module = ("-m", "tests.world.without_torch", *SERVICES["api"]["command"][1:])
+        module = ("-c", WITHOUT_TORCH, *SERVICES["api"]["command"][1:])
         super().__init__(home, module=module, path=path, **settings_of("api", url) | settings)
 
 

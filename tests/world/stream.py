@@ -1,7 +1,7 @@
 """Server-sent events as a client reads them."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpx
@@ -22,16 +22,6 @@ def trace_events(client: httpx.Client, source: str, **options: Any) -> list[dict
     answer = client.post("/api/traces", json=body, headers=ACCEPT)
     answer.raise_for_status()
     return list(events_in(answer.text.split("\n")))
-
-
-async def read_stream(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """Events as they come; ends without an error when the server is gone, as a browser's EventSource would."""
-    try:
-        async for line in answer.aiter_lines():
-            for event in events_in([line]):
-                yield event
-    except httpx.TransportError:
-        return
 
 
 def kind_of(events: list[Any]) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.made_once import MadeOnce
+from tests.world.stream import events_in
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -26,23 +26,24 @@ PROGRAM = "import torch\nx = torch.linspace(0, 1, 40, requires_grad=True)\n(x.si
 ENDLESS = PROGRAM + "while True: pass\n"
 
 
-def ask(server: Any, path: str, coding: str, method: str = "GET", **headers: str) -> tuple[Any, bytes]:
+def ask(
+    server: Any, path: str, coding: str, method: str = "GET", body: Any = None, **headers: str
+) -> tuple[Any, bytes]:
     """The answer, and its body as it went over the line."""
-    with server.client.stream(method, path, headers={"Accept-Encoding": coding, **headers}) as answer:
+    with server.client.stream(method, path, json=body, headers={"Accept-Encoding": coding, **headers}) as answer:
         return answer, b"".join(answer.iter_raw())
 
 
 def trace(server: Any, source: str, coding: str) -> bytes:
     """The whole stream of a POST, as it went over the line."""
-    headers = {"Accept": "text/event-stream", "Accept-Encoding": coding}
-    with server.client.stream("POST", "/api/traces", json={"source": source}, headers=headers) as answer:
-        assert answer.headers.get("content-encoding", "identity") == coding
-        assert "accept-encoding" in answer.headers["vary"].lower()
-        return b"".join(answer.iter_raw())
+    answer, body = ask(server, "/api/traces", coding, "POST", {"source": source}, Accept="text/event-stream")
+    assert answer.headers.get("content-encoding", "identity") == coding
+    assert "accept-encoding" in answer.headers["vary"].lower()
+    return body
 
 
 def batches(stream: bytes) -> list[Any]:
-    return [event for data in re.findall(rb"^data: (\[.*)$", stream, re.MULTILINE) for event in json.loads(data)]
+    return list(events_in(stream.decode().split("\n")))
 
 
 @pytest.mark.parametrize(

@@ -53,19 +53,16 @@ def _is_let_in(server: SharedServer) -> bool:
         return b" 200 " in ask(again)
 
 
-@pytest.mark.parametrize(
-    "half",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-More: ", id="head"),
-        pytest.param(
-            b"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            b'Content-Length: 1000\r\n\r\n{"source": ',
-            id="body",
-        ),
-        pytest.param(PROBE + b"GET /he", id="second head"),
-    ],
-)
+HALVES = {
+    "nothing": b"",
+    "head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-More: ",
+    "body": b"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 1000\r\n\r\n{"source": ',
+    "second head": PROBE + b"GET /he",
+}
+
+
+@pytest.mark.parametrize("half", HALVES.values(), ids=HALVES)
 def test_a_request_that_does_not_end_is_ended(narrow_server: SharedServer, half: bytes) -> None:
     with connected(narrow_server, HALF) as connection:
         connection.sendall(half)

@@ -29,15 +29,11 @@ def test_every_export_of_the_list_is_served(server: Any) -> None:
         assert answer.content
 
 
-def test_a_step_and_phase_can_be_chosen(server: Any) -> None:
+def test_a_step_and_phase_can_be_chosen_and_a_long_export_tells_how_far_it_is(server: Any) -> None:
     trace = traced(server, PROGRAM)
     for phase, name in ((1, "collect"), (5, "land")):
         picture = server.client.get(f"/api/traces/{trace}/export/svg?step=2&phase={phase}").content
         assert f"Step 2 of 2, {name}" in words_of(picture)
-
-
-def test_a_long_export_tells_how_far_it_is_and_is_made_once(server: Any) -> None:
-    trace = traced(server, PROGRAM)
     path = f"/api/traces/{trace}/export/pages"
     with server.client.stream("GET", f"{path}/progress?every=phase&direction=forward") as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")

@@ -130,17 +130,12 @@ def measure_gets(server: Server) -> None:
 
 def measure_first_requests(server: Server, name: str, seeds: list[int]) -> None:
     """New programs of everybody, the same or different ones."""
-    before, children = count_runs(server), children_seconds(server)
+    before, children = server.client.get("/readyz").json()["started"], children_seconds(server)
     answers, wall, cpu = measure(server, [ask_for(SMALL.format(number=seed)) for seed in seeds])
-    runs = count_runs(server) - before
+    runs = server.client.get("/readyz").json()["started"] - before
     each = (children_seconds(server) - children) / runs * 1e3
     whole = sum(map(is_whole, answers))
     say(f"{len(seeds)} first requests, {name}", wall, cpu, f"{whole} whole, {runs} runs, each child {each:.0f} ms")
-
-
-def count_runs(server: Server) -> int:
-    """Programs that were really run so far."""
-    return int(httpx.get(f"{server.url}/readyz", timeout=60).json()["started"])
 
 
 async def measure_room(server: Server, count: int) -> None:

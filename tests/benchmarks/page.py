@@ -4,6 +4,7 @@ Each visit has a browser context of its own, so an empty cache. A slider's time 
 the frame after the new product is in the document.
 """
 
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -33,7 +34,7 @@ VIEWPORT: Any = {"width": 1280, "height": 800}
 VISITS = 7
 MOVES = 30
 STOPS, STOP_MS = 40, 200
-CATEGORIES = "toplevel,devtools.timeline,__metadata"
+CATEGORIES = ["toplevel", "devtools.timeline", "__metadata"]
 SLOW_BYTES, SLOW_LATENCY = 50_000, 300
 PICTURE = "[aria-label='Autograd graph'] :is(article, section)"
 NUMBERS = "[aria-label='Vector-Jacobian product'] td"
@@ -94,14 +95,9 @@ def measure_slider(page: Page, server: str, name: str, found: Found) -> None:
 
 def thread_seconds(page: Page, act: Callable[[], None]) -> tuple[list[float], list[float]]:
     """What the page's own thread computed meanwhile, in seconds: its tasks, the longest first, and its frames."""
-    session, events, ended = page.context.browser.new_browser_cdp_session(), [], []
-    session.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
-    session.on("Tracing.tracingComplete", lambda _: ended.append(True))
-    session.send("Tracing.start", {"categories": CATEGORIES, "transferMode": "ReportEvents"})
+    page.context.browser.start_tracing(page=page, categories=CATEGORIES)
     act()
-    session.send("Tracing.end")
-    while not ended:
-        page.wait_for_timeout(50)
+    events = json.loads(page.context.browser.stop_tracing())["traceEvents"]
     threads = {
         (event["pid"], event["tid"])
         for event in events

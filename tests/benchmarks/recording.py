@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from statistics import median
 from typing import Any
 
 import torch
@@ -21,15 +20,11 @@ import torch
 from gradwalk.notebook.recording import trace_tensors
 from gradwalk.protocol.document import split_document
 from gradwalk.protocol.requests import Limits, Options, ResolvedLimits, TraceRequest
-from gradwalk.protocol.versions import installed_versions
 from gradwalk.protocol.wire import Writer, write_document
-from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.tracer.live import record_backward
 from gradwalk.tracer.run import trace_program
 from tests.benchmarks.programs import perceptron, report, transformer
 from tests.twin import run_plain
-from tests.world.sandbox import job_of
 
 LIMITS = {"steps": 10**7, "elements": 16, "jacobian_cells": 0}
 RESOLVED = ResolvedLimits(**LIMITS, nodes=10**7)
@@ -48,7 +43,6 @@ for epoch in range({PASSES}):
 """
 CHAINS = (1_000, 10_000, 100_000)
 """Nodes, about, of the chains that show how cost grows."""
-WARM_RUNS = 30
 ROUNDS = 5
 SECONDS_PER_ROUND = 0.02
 """What is short is repeated until it took about as long."""
@@ -118,21 +112,21 @@ def measure_model(name: str, source: str) -> None:
 
 def peers(net: Any, x: torch.Tensor, loss: Callable[[], torch.Tensor]) -> dict[str, Work]:
     """What others record of the same model."""
+    found: dict[str, Any] = {
+        name: import_module(name) for name in ("torchviz", "torchview", "torchlens") if find_spec(name)
+    }
     rows: dict[str, Work] = {}
-    if find_spec("torchviz") is not None:
-        torchviz: Any = import_module("torchviz")
+    if torchviz := found.get("torchviz"):
 
         def structure() -> None:
-            found = loss()
-            torchviz.make_dot(found, params=dict(net.named_parameters()))
-            found.backward()
+            made = loss()
+            torchviz.make_dot(made, params=dict(net.named_parameters()))
+            made.backward()
 
         rows["torchviz (structure)"] = structure
-    if find_spec("torchview") is not None:
-        torchview: Any = import_module("torchview")
+    if torchview := found.get("torchview"):
         rows["torchview (forward shapes)"] = lambda: torchview.draw_graph(net, input_data=x, expand_nested=True)
-    if find_spec("torchlens") is not None:
-        torchlens: Any = import_module("torchlens")
+    if torchlens := found.get("torchlens"):
         log = getattr(torchlens, "trace", None) or torchlens.log_forward_pass
         rows["torchlens (forward values)"] = lambda: log(net, x.clone())
     return rows
@@ -164,21 +158,6 @@ def measure_growth() -> None:
         gc.collect()
 
 
-def measure_warm_runs() -> None:
-    """Prints the milliseconds from a job to the first event and to the last, in a sandbox that is warm."""
-    firsts, lasts = [], []
-    with Sandbox() as sandbox:
-        for _ in range(WARM_RUNS):
-            start = time.perf_counter()
-            stream = sandbox.trace(job_of(perceptron(6)), installed_versions(), Cancellation())
-            next(stream)
-            firsts.append((time.perf_counter() - start) * 1e3)
-            for _ in stream:
-                pass
-            lasts.append((time.perf_counter() - start) * 1e3)
-    print(f"\na warm run of the perceptron: first event {median(firsts):.0f} ms, the last {median(lasts):.0f} ms")
-
-
 def measure_import() -> None:
     """Prints the milliseconds that imports add to the start of Python."""
     codes = ("pass", "import gradwalk", "import torch", "import torch, gradwalk; gradwalk.record")
@@ -194,7 +173,6 @@ def measure_import() -> None:
 def main() -> None:
     """Prints the tables."""
     measure_import()
-    measure_warm_runs()
     torch.set_num_threads(1)
     sys.setrecursionlimit(100_000)
     # torch frees a chain whose nodes Python has looked at by recursion.

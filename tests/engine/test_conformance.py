@@ -127,6 +127,8 @@ async def test_an_abandoned_run_is_called_off_and_can_be_asked_for_again(opened:
         run = await ask(runs, ENDLESS)
         with run.follower():
             await until(lambda: len(run.log) == 1)
+            waiting = [await ask(runs, f"x + {n} + x") for n in range(3)]
+            await end(*waiting)
         await until(lambda: run.cancellation.is_wished)
         again = await ask(runs, ENDLESS)
         assert again is not run
@@ -164,15 +166,6 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
         assert begun == batch
         await asyncio.gather(*map(read_all, (live, *batch)))
         await runs.settle()
-
-
-async def test_a_waiting_run_that_nobody_wants_any_more_makes_room(opened: Open) -> None:
-    async with opened() as (engine, *_):
-        runs = runs_of(engine, [], abandon_seconds=60)
-        blocking = await block(runs)
-        waiting = [await ask(runs, f"x + {n} + x") for n in range(3)]
-        await end(*waiting, blocking)
-        assert (await events_of(await ask(runs, "x + 9 + x")))[-1]["type"] == "finished"
 
 
 async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None:

@@ -24,8 +24,7 @@ from tests.engine.engines import Open
 from tests.world.loop import until
 from tests.world.processes import command_of, descendants_of, is_alive
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-DOCUMENT = (GOLDEN / "chain-of-two.json").read_bytes()
+DOCUMENT = (Path(__file__).parents[1] / "golden/chain-of-two.json").read_bytes()
 CHAIN = "x = torch.tensor(1.0, requires_grad=True)\ny = x\nfor _ in range(150):\n    y = y * 1.01\ny.backward()\n"
 """Hundreds of pages: long enough to be left, however slow the machine."""
 JOB = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))

@@ -64,13 +64,9 @@ def test_make_targets_and_folders_of_tests_that_are_named_exist_and_none_is_forg
 
 
 ODDS_AND_ENDS = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
-# Put together from pieces, so that this file does not contain what it forbids.
-MACHINE_PATHS = re.compile(
-    "|".join(f"(?<![\\w.]){re.escape('/' + name)}/" for name in ("work", "root", "home/\\w+", "Users"))
-)
-PACKAGE_HOSTS = re.compile(
-    "|".join(("registry" + r"\.npmjs", "files" + r"\.pythonhosted", "(?<!on )pypi" + r"\.org/simple"))
-)
+# Written so that this file does not contain what it forbids.
+MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users)/")
+PACKAGE_HOSTS = re.compile(r"registry[.]npmjs|files[.]pythonhosted|(?<!on )pypi[.]org/simple")
 BINARY = {".gif", ".png", ".woff2", ".woff", ".ico", ".ttf"}
 
 

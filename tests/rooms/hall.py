@@ -16,11 +16,8 @@ _SEATS: dict[tuple[str, str], str] = {}
 class Follower:
     """One connection to a room's events, as often as it is made."""
 
-    def __init__(self, client: httpx.AsyncClient, code: str, participant: str | None, secret: str | None) -> None:
-        self._client = client
-        self._code = code
-        self._parameters = {} if participant is None else {"participant": participant}
-        self._headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
+    def __init__(self, client: httpx.AsyncClient, code: str, **who: dict[str, str]) -> None:
+        self._client, self._path, self._who = client, f"/api/rooms/{code}/events", who
         self.views: list[dict[str, Any]] = []
         self.is_closed = False
         self.listening: asyncio.Task[None] | None = None
@@ -46,8 +43,7 @@ class Follower:
         await until(lambda: holds() or (self.listening.done() and self.listening.result()))
 
     async def _listen(self) -> None:
-        address = f"/api/rooms/{self._code}/events"
-        async with self._client.stream("GET", address, params=self._parameters, headers=self._headers) as answer:
+        async with self._client.stream("GET", self._path, **self._who) as answer:
             answer.raise_for_status()
             async for line in answer.aiter_lines():
                 if line.startswith('data: {"'):
@@ -79,13 +75,13 @@ class Hall:
 
     async def follower(self, name: str) -> Follower:
         """Somebody who has just come in."""
-        follower = Follower(self.client, self.code, await self.seat(name), None)
+        follower = Follower(self.client, self.code, params={"participant": await self.seat(name)})
         await follower.connect()
         return follower
 
     async def presenter(self) -> Follower:
         """The presenter's own view."""
-        follower = Follower(self.client, self.code, None, self.secret)
+        follower = Follower(self.client, self.code, headers={"Authorization": f"Bearer {self.secret}"})
         await follower.connect()
         return follower
 

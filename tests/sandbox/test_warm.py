@@ -1,4 +1,4 @@
-"""What a process does to itself before it has children; each in a process of its own."""
+"""What a process does to itself before it has children."""
 
 import os
 from collections.abc import Callable
@@ -8,20 +8,8 @@ import pytest
 
 _MADVISE_COLLAPSE = (6, 1)
 _PROGRAM = """
-import torch
 from pathlib import Path
-from gradwalk.sandbox.accelerators import without_accelerators
 from gradwalk.sandbox.warm import gather_into_large_pages
-
-def numbers():
-    torch.manual_seed(7)
-    return [*torch.rand(3).tolist(), torch.seed() != 7]
-
-before = numbers()
-without_accelerators(lambda *_: None)
-kept = [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)]
-assert numbers() == before, "seeds"
-assert [device._lazy_seed_tracker.get_calls() for device in (torch.cuda, torch.xpu, torch.mtia)] == kept, "devices"
 
 def large_bytes():
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
@@ -36,7 +24,7 @@ print(before, moved, large_bytes())
 
 
 @pytest.mark.soak
-def test_seeds_stay_and_memory_is_gathered_in_large_pages(run: Callable[..., Any]) -> None:
+def test_memory_is_gathered_in_large_pages(run: Callable[..., Any]) -> None:
     before, moved, after = map(int, run(["-c", _PROGRAM]).stdout.split())
     if moved == 0:
         assert tuple(map(int, os.uname().release.split(".")[:2])) < _MADVISE_COLLAPSE

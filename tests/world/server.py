@@ -41,9 +41,9 @@ class Server:
     ) -> None:
         environment = {**ENVIRONMENT, "GRADWALK_DATA_DIRECTORY": str(home / "data"), "GRADWALK_AS_ROOT": "true"}
         # A name in capitals is a variable of the environment itself.
-        environment |= {
-            name if name.isupper() else f"GRADWALK_{name.upper()}": _spell(value) for name, value in settings.items()
-        }
+        for name, value in settings.items():
+            spelt = json.dumps(value) if isinstance(value, list | dict | bool) else str(value)
+            environment[name if name.isupper() else f"GRADWALK_{name.upper()}"] = spelt
         self.home = home
         self.log = home / f"server-{time.monotonic_ns()}.log"
         with self.log.open("wb") as log:
@@ -102,7 +102,3 @@ def running_server(**settings: Any) -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-
-
-def _spell(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, list | dict | bool) else str(value)

@@ -26,11 +26,9 @@ PROGRAM = "import torch\nx = torch.linspace(0, 1, 40, requires_grad=True)\n(x.si
 ENDLESS = PROGRAM + "while True: pass\n"
 
 
-def ask(
-    server: Any, path: str, coding: str, method: str = "GET", body: Any = None, **headers: str
-) -> tuple[Any, bytes]:
+def ask(server: Any, path: str, coding: str, verb: str = "GET", json: Any = None, **headers: str) -> tuple[Any, bytes]:
     """The answer, and its body as it went over the line."""
-    with server.client.stream(method, path, json=body, headers={"Accept-Encoding": coding, **headers}) as answer:
+    with server.client.stream(verb, path, json=json, headers={"Accept-Encoding": coding, **headers}) as answer:
         return answer, b"".join(answer.iter_raw())
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from tests.benchmarks.hall import ask_for, get, post, private_bytes, send
 from tests.benchmarks.programs import BACKWARD, SMALL, percentile, transformer
 from tests.world.server import Server, running_server
+from tests.world.stream import trace_events
 
 HOSTILE = "127.0.0.2"
 HONEST = 50
@@ -212,12 +213,7 @@ def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
 
 def prepare(server: Server) -> Target:
     """With what somebody keeps there."""
-
-    def keep(source: str) -> str:
-        answer = server.client.post("/api/traces", json={"source": source}, headers={"Accept": "text/event-stream"})
-        return str(json.loads(answer.text.rpartition("data: ")[2])["id"])
-
-    small, big = keep(SMALL.format(number=0)), keep(BIG)
+    small, big = (str(trace_events(server.client, source)[0]["id"]) for source in (SMALL.format(number=0), BIG))
     shared = server.client.post(
         "/api/snippets",
         json={"source": "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"},

@@ -28,11 +28,6 @@ def stdout(seq: int) -> bytes:
     return json.dumps({"seq": seq, "type": "stdout", "text": "hello"}).encode()
 
 
-def finished(seq: int) -> bytes:
-    event = {"seq": seq, "type": "finished", "passes": 0, "steps": 0, "problems": 0, "truncated": None}
-    return json.dumps(event).encode()
-
-
 def test_the_header_comes_first_and_is_ours_whatever_the_child_says() -> None:
     with pytest.raises(AnswerError):
         EventAnswer(header()).accept(stdout(0))
@@ -87,7 +82,8 @@ def test_after_a_restart_only_what_is_new_comes_out() -> None:
     first = answer.accept(json.dumps(header()).encode()) + answer.accept(stdout(1))
     answer.restart()
     again = [event for payload in (json.dumps(header()).encode(), stdout(1)) for event in answer.accept(payload)]
-    rest = answer.accept(stdout(2)) + answer.accept(finished(3))
+    finished = {"seq": 3, "type": "finished", "passes": 0, "steps": 0, "problems": 0, "truncated": None}
+    rest = answer.accept(stdout(2)) + answer.accept(json.dumps(finished).encode())
     assert again == []
     assert [event["seq"] for event in first + rest] == [0, 1, 2, 3]
     assert answer.is_complete

@@ -7,10 +7,6 @@ import yaml
 
 from tests.world.processes import ROOT
 
-
-def _fill(text: str) -> str:
-    """A variable's password is its name: `${WEB_PASSWORD:?why}` is `WEB_PASSWORD`."""
-    return re.sub(r"\$\{(\w+)[^}]*\}", r"\1", text)
-
-
-SERVICES: dict[str, Any] = yaml.safe_load(_fill((ROOT / "docker-compose.yml").read_text()))["services"]
+_FILLED = re.sub(r"\$\{(\w+)[^}]*\}", r"\1", (ROOT / "docker-compose.yml").read_text())
+"""A variable's password is its name: `${WEB_PASSWORD:?why}` is `WEB_PASSWORD`."""
+SERVICES: dict[str, Any] = yaml.safe_load(_FILLED)["services"]

@@ -34,7 +34,7 @@ RING_2_FIXTURES = DATABASES | frozenset(
     }
 )
 RING_3_MARKS = {
-    "sweep": "an entry outside the sample of a large collection; see tests/sweeps.py",
+    "sweep": "an entry outside the sample of a large collection",
     "soak": "crowds, kills under load, long walks: too long for every change",
     "host": "somebody else's program shows our work",
 }

@@ -82,6 +82,8 @@ def test_the_images_run_as_an_ordinary_user_and_what_they_copy_exists_and_is_not
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["gradwalk"]
     for name in ("api", "worker"):
         assert f"FROM nobody AS {name}\n" in DOCKERFILE, "which has the user"
+    assert "torch" not in DOCKERFILE.partition("\nFROM server AS tracer\n")[0], "the server's has none"
+    assert "COPY --from=server" in DOCKERFILE.partition(" AS api\n")[2].partition("\nFROM ")[0]
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     for arguments in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE):
         for source in shlex.split(arguments)[:-1]:

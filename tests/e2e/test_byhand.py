@@ -11,11 +11,8 @@ from tests.e2e.test_predict import ANSWER, PRODUCT, SQUARE, is_said
 from tests.tracer.programs import custom_function
 
 AGREES, DIFFERS = say("page-by-hand-agree"), say("page-by-hand-disagree")
-WRONG_CUBE = (
-    "import torch\n"
-    + custom_function(
-        "Cube", "x", "ctx.save_for_backward(x)\nreturn x ** 3", "return 2 * g * ctx.saved_tensors[0] ** 2"
-    )
+WITHOUT_IMPORT = (
+    custom_function("Cube", "x", "ctx.save_for_backward(x)\nreturn x ** 3", "return 2 * g * ctx.saved_tensors[0] ** 2")
     + "x = torch.tensor(3.0, requires_grad=True)\ny = Cube.apply(x)\ny.backward()\n"
 )
 
@@ -56,7 +53,7 @@ def test_right_lines_are_found_and_wrong_ones_explained(player: PlayerPage) -> N
     player.button("Next phase").click()
     assert player.cells("v times J") == (v @ b.T).tolist()
     # Finite differences tell a wrong backward from a line that is right about it.
-    player.open(fragment(WRONG_CUBE, byhand="1"))
+    player.open(fragment(WITHOUT_IMPORT, byhand="1"))
     write(player, dx="dy * 2 * x ** 2")
     judged(player, "dx", DIFFERS)
     found(player, 1, 1)

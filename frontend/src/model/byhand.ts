@@ -105,7 +105,8 @@ export function programOf(
 ): { readonly text: string; readonly rowOfLine: ReadonlyMap<number, string> } | Unsuited {
   const lines = isExpression ? [EXPRESSION_NAMES] : source.replaceAll("\r\n", "\n").split("\n");
   const rowOfLine = new Map<number, string>();
-  lines.push("import torch", "with torch.no_grad():");
+  // No import: to a program without one it would hide the torch that it has from its first line on.
+  lines.push("with torch.no_grad():");
   for (const { name, value } of intermediates) lines.push(`    ${name} = ${literal(value)}`);
   const seed = intermediates.find(({ isGiven }) => isGiven);
   if (seed !== undefined) lines.push(`    v = ${literal(seed.gradient)}`);

@@ -118,7 +118,8 @@ class Cluster:
 async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]]:
     """All events of a program, read as a page does: after a break again, elsewhere if need be, from where it was.
 
-    To `done`, not only to the last event: a server that is killed between the two has not kept the trace yet.
+    To `done`, not only to the last event: a server that is killed between the two has not kept the trace yet. A run
+    that a new server begins anew may be killed before the point where the reader was; then it is read from the start.
     """
     events: list[dict[str, Any]] = []
     is_done = False
@@ -140,8 +141,10 @@ async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]
                     assert posted.status_code in (429, 503), said
             except httpx.TransportError:
                 pass
-            if is_done:
+            if is_done and events and events[-1]["type"] == "finished":
                 return events
+            if is_done:
+                events, is_done = [], False
             assert time.monotonic() < give_up, f"{len(events)} events, the last answer was {said}"
             await asyncio.sleep(0.1)
     raise AssertionError("never ended")

@@ -100,6 +100,20 @@ describe("a run", () => {
     expect(statuses.filter((status) => status.kind === "offline")).toHaveLength(2);
   });
 
+  it.each([200, 204])(
+    "says that a run which ended before the point it had reached is lost",
+    async (status) => {
+      const { base, asked } = await serve((_, response) => {
+        if (asked.length > 1 && status === 204) return response.writeHead(204).end();
+        stream(response);
+        if (asked.length > 1) return response.end("event: done\ndata: {}\n\n");
+        return response.end(batch(EVENTS.slice(0, 3)));
+      });
+      const problem = { kind: "internal", fact: fact("problem-lost") };
+      expect((await run(base)).outcome).toMatchObject({ kind: "refused", problem });
+    },
+  );
+
   it.each([202, 200])(
     "follows the id of an answer that does not stream: to events, or to a document",
     async (status) => {

@@ -110,6 +110,13 @@ class Run {
     return this.decoder.count - 1;
   }
 
+  /** How it ended, once nothing more will come. */
+  outcome(): Outcome {
+    if (this.finished) return { kind: "finished", id: this.id };
+    // A new server began it anew, and there it ended before the point that had been read.
+    return { kind: "refused", problem: newProblem("internal", fact("problem-lost")) };
+  }
+
   acceptBatch(text: string): void {
     this.accept(this.decoder.readBatch(text));
   }
@@ -139,7 +146,7 @@ async function attempt(
     await waitWhileBusy(response, listeners);
     return "again";
   }
-  if (response.status === 204) return { kind: "finished", id: run.id };
+  if (response.status === 204) return run.outcome();
   // An id that has been evicted between two connections: the same request makes the same trace again.
   if (response.status === 404 && run.id !== null && run.lastSeq >= 0) {
     run.id = null;
@@ -182,7 +189,7 @@ async function readStream(response: Response, run: Run, listeners: Listeners): P
     if (chunk.done) break;
     parser.feed(chunk.value);
   }
-  return done || run.isFinished ? { kind: "finished", id: run.id } : "broken";
+  return done || run.isFinished ? run.outcome() : "broken";
 }
 
 /** The answer without a stream: 202 with the id of a run under way, 200 with the id of a known trace. */

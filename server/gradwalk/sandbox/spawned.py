@@ -21,7 +21,3 @@ def main() -> NoReturn:
     os.write(channel, WARM)
     os.setsid()
     run_child(channel, confinement)
-
-
-if __name__ == "__main__":
-    main()

@@ -109,6 +109,7 @@ def warm_up() -> Ordinary:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*RELAXED_COLLECTION)
+    gc.enable()
     return ordinary
 
 

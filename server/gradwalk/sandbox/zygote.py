@@ -170,7 +170,3 @@ def main() -> NoReturn:
     }
     control.send(json.dumps({"ready": ready}).encode())
     zygote.serve()
-
-
-if __name__ == "__main__":
-    main()

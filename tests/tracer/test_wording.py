@@ -202,6 +202,32 @@ def test_operands_of_one_name_or_of_none_are_told_apart(source, name, said) -> N
     assert len({operand.get("source", operand["name"]) for operand in node["inputs"]}) == len(said)
 
 
+@pytest.mark.parametrize(
+    ("made", "leaves"),
+    [
+        ("y = nn.Sequential(nn.Linear(2, 1), nn.Tanh())(x)", ["Sequential.0.weight", "Sequential.0.bias"]),
+        ("def f():\n    net = nn.Linear(2, 1)\n    return net(x)\ny = f()", ["net.weight", "net.bias"]),
+        (
+            "y = nn.Linear(2, 2, bias=False)(x)\ny = nn.Linear(2, 2)(y)",
+            ["Linear.weight", "Linear₂.weight", "Linear₂.bias"],
+        ),
+    ],
+)
+def test_parameters_of_a_module_that_no_variable_holds_have_their_names_in_it(made: str, leaves: list[str]) -> None:
+    source = f"import torch.nn as nn\nx = torch.ones(3, 2)\n{made}\ny.sum().backward()"
+    [finished] = run_traced(source).of("pass_finished")
+    assert {one["leaf"] for one in finished["leaf_grads"]} - {"y"} == set(leaves)
+
+
+@pytest.mark.parametrize("asked", ["named_parameters", "named_modules"])
+def test_a_module_that_does_not_tell_its_parameters_runs_as_it_does_untraced(asked: str) -> None:
+    refusal = f"def {asked}(self, *_, **__): raise ValueError"
+    source = f"class Net(nn.Module):\n    def forward(self, x): return x * 2\n    {refusal}\n"
+    traced = run_traced(f"{source}x = torch.ones(2, requires_grad=True)\nNet()(x).sum().backward()")
+    assert traced.run.error is None
+    assert traced.run.namespace["x"].grad.tolist() == [2, 2]
+
+
 def test_a_mask_is_printed_as_a_mask_and_as_numbers_where_it_is_a_factor() -> None:
     source = LEAF + "m = x > 1\ny = x.clone()\ny[m] = 7.0\ny.sum().backward()\n"
     steps = [event for event in merge(run_traced(source).events) if event["type"] == "step"]

@@ -8,6 +8,7 @@ what C++ builds inside one call (`F.linear` is two nodes) is found by itself.
 import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from threading import get_ident
 from types import FrameType
 from typing import Any, Final
@@ -168,6 +169,8 @@ class CallLog:
         """Where a tensor hook was registered; key (sequence number, output_nr) or the leaf's identity."""
         self._arguments: dict[int, str] = {}
         """Identity of a leaf that a transform made -> what the function calls the argument it stands for."""
+        self._parameters: dict[int, str] = {}
+        """Identity of a parameter -> its name in the first module that was called with it."""
         self.made: dict[int, tuple[str, Place]] = {}
         """Identity of a tensor that was made of numbers -> the call that made it, by name and place."""
         self.given_axis: set[int] = set()
@@ -331,6 +334,18 @@ class CallLog:
         """What the function of a transform calls the argument that this leaf stands for; None for other leaves."""
         return self._arguments.get(self.identities.of(leaf))
 
+    def note_parameters(self, name: str, module: torch.nn.Module) -> None:
+        """A module that is called `name` here was called."""
+        # It may be half made, or answer in ways of its own: it is no more than a name.
+        with suppress(Exception):
+            for path, parameter in torch.nn.Module.named_parameters(module):
+                if isinstance(parameter, Tensor):
+                    self._parameters.setdefault(self.identities.of(parameter), f"{name}.{path}")
+
+    def parameter_name(self, leaf: torch.Tensor) -> str | None:
+        """The name of a parameter in the module that was called with it first; None for other leaves."""
+        return self._parameters.get(self.identities.of(leaf))
+
     def note_leaf(self, leaf: torch.Tensor, place: Place | None) -> None:
         """A call at `place` made a leaf."""
         if place is None:
@@ -345,7 +360,7 @@ class CallLog:
     def forget_the_dead(self) -> None:
         """Drops what is known of tensors that are gone."""
         alive = self.identities.alive()
-        for table in (self.made, self._leaf_places, self._arguments, self.hooks):
+        for table in (self.made, self._leaf_places, self._arguments, self._parameters, self.hooks):
             for key in [key for key in table if isinstance(key, int) and key not in alive]:
                 del table[key]
 

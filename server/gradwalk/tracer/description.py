@@ -149,8 +149,8 @@ class GraphWriter:
         if name is None:
             place = self._log.leaf_place(leaf)
             targets = self._places.targets(place)
-            name = self._log.argument_name(leaf) or (targets[0] if targets else None)
-            name = name or self._places.text(place) or "leaf"
+            name = self._log.argument_name(leaf) or self._log.parameter_name(leaf)
+            name = name or (targets[0] if targets else None) or self._places.text(place) or "leaf"
         unique, count = name, 1
         while unique in self._leaf_names:
             count += 1

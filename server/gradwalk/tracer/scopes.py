@@ -1,13 +1,15 @@
 """Scopes of the forward pass: calls of modules and of the program's own functions become groups."""
 
 import weakref
+from collections import Counter
 from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_module
 
+from gradwalk.formulas.letters import SUBSCRIPTS
 from gradwalk.tracer.calls import CallLog, Scope
-from gradwalk.tracer.frames import calls_directly
+from gradwalk.tracer.frames import calls_directly, snippet_frame
 from gradwalk.tracer.originals import frame_at
 
 
@@ -18,6 +20,9 @@ class ModuleScopes:
         self._log = log
         self._open: list[Scope] = []
         self._handles: list[Any] = []
+        self._named: dict[int, weakref.ref[torch.nn.Module]] = {}
+        """The outermost modules that were called, by `id`."""
+        self._names: Counter[str] = Counter()
 
     def install(self) -> None:
         """Starts listening."""
@@ -33,9 +38,23 @@ class ModuleScopes:
 
     def _enter(self, module: torch.nn.Module, _inputs: Any) -> None:
         if self._log.is_own_thread:
+            if not self._open:
+                self._note_parameters(module)
             scope = self._log.open("module", type(module).__name__, frame_at(1))
             scope.module = weakref.ref(module)
             self._open.append(scope)
+
+    def _note_parameters(self, module: torch.nn.Module) -> None:
+        """A module made in a call, or in a function that has returned, has no name any more when the pass starts."""
+        known = self._named.get(id(module))
+        if known is None or known() is not module:
+            self._named[id(module)] = weakref.ref(module)
+            frame = snippet_frame(frame_at(2))
+            variables = {} if frame is None else frame.f_locals
+            name = next((name for name, value in list(variables.items()) if value is module), type(module).__name__)
+            self._names[name] += 1
+            number = str(self._names[name]).translate(SUBSCRIPTS) if self._names[name] > 1 else ""
+            self._log.note_parameters(f"{name}{number}", module)
 
     def _leave(self, module: torch.nn.Module, _inputs: Any, output: Any) -> None:
         opened = self._open[-1].module if self._log.is_own_thread and self._open else None

@@ -34,7 +34,7 @@ VIEWPORT: Any = {"width": 1280, "height": 800}
 VISITS = 7
 MOVES = 30
 STOPS, STOP_MS = 40, 200
-CATEGORIES = ["toplevel", "devtools.timeline", "__metadata"]
+CATEGORIES = ["devtools.timeline", "__metadata"]
 SLOW_BYTES, SLOW_LATENCY = 50_000, 300
 PICTURE = "[aria-label='Autograd graph'] :is(article, section)"
 NUMBERS = "[aria-label='Vector-Jacobian product'] td"
@@ -105,7 +105,7 @@ def thread_seconds(page: Page, act: Callable[[], None]) -> tuple[list[float], li
     }
 
     def spent(name: str) -> list[float]:
-        mine = [event for event in events if event["name"].endswith(name) and (event["pid"], event["tid"]) in threads]
+        mine = [event for event in events if event["name"] == name and (event["pid"], event["tid"]) in threads]
         return sorted((event.get("tdur", 0) / 1e6 for event in mine), reverse=True)
 
     return spent("RunTask"), spent("FireAnimationFrame")

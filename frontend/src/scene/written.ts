@@ -64,6 +64,8 @@ const NARROWER = [150, 100] as const;
 
 export interface Equation {
   readonly parts: Parts;
+  /** Whether its tables and captions can be narrower, `across`. */
+  readonly isFlexible?: boolean;
   /** Each part is a line of its own. */
   readonly isStacked?: boolean;
   /** What flies over the parts. */
@@ -79,12 +81,13 @@ export function lineOf(equation: Equation, size: number, width: number): Line {
     : { ...line, blocks: [...line.blocks, { block: overlay(above), at: { x: 0, y: 0 } }] };
 }
 
-function flown({ parts, isStacked = false }: Equation, size: number, width: number): Line {
+function flown({ parts, isFlexible, isStacked }: Equation, size: number, width: number): Line {
   const drawn = parts(size);
   if (isStacked) return flowing([drawn], 0);
   const whole = inLine(drawn.flat());
   if (whole.width <= width) return whole;
-  return flowing([drawn, ...NARROWER.map((across) => parts(size, across))], width);
+  const narrower = isFlexible ? NARROWER : [];
+  return flowing([drawn, ...narrower.map((across) => parts(size, across))], width);
 }
 
 /** Numbers stay in one line down to here; smaller ones would be harder to read than two rows. */
@@ -106,6 +109,12 @@ export function sizeIn(
   };
   const large = sizes.filter((size) => size >= IN_ONE_LINE);
   return firstOf(large, (size) => fits(size, true)) ?? firstOf(sizes, (size) => fits(size, false));
+}
+
+/** Draws its parts once at each size, however often that is tried. */
+function remembered(equation: Equation): Equation {
+  const drawn: Record<string, ReturnType<Parts>> = {};
+  return { ...equation, parts: (...at) => (drawn[String(at)] ??= equation.parts(...at)) };
 }
 
 /** The first of some that are alike from there on; null where there is none. Few are looked at. */
@@ -148,7 +157,8 @@ export function sizeInRoom(equation: Equation, room: Room): number {
 }
 
 function wholeIn(equation: Equation, room: Room): number | null {
-  const within = (height: number) => sizeIn([equation], room.sizes, { ...room, height }, 0);
+  const known = remembered(equation);
+  const within = (height: number) => sizeIn([known], room.sizes, { ...room, height }, 0);
   return within(room.height) ?? within(room.tallest);
 }
 
@@ -205,6 +215,7 @@ export function writtenProduct(form: ProductForm, look: ProductLook): WrittenPro
   return {
     parts: (...at) =>
       isStacked ? lines.map(({ parts }) => parts(...at).flat()) : (line?.parts(...at) ?? []),
+    isFlexible: true,
     isStacked,
     over: (drawn, size) => lines.flatMap(({ over }) => over(drawn, size)),
     current: { line: current, place: line?.current ?? { row: 0, column: 0 } },

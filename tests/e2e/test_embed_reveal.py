@@ -2,12 +2,13 @@
 the plugin and the printed pages are in `hosts/test_reveal.py`.
 """
 
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import Page
 
+from gradwalk.cli.main import main
 from tests.e2e.host_page import HostPage
 from tests.e2e.test_embed import PROGRAM, STOPS
 from tests.hosts.recipes import recipe
@@ -26,7 +27,6 @@ DECK = """<link rel="stylesheet" href="/npm/reveal.js/dist/reveal.css">
   hash: true, fragmentInURL: true, transition: "none", controls: false, plugins: [RevealGradwalk], {config}
 }});</script>"""
 SLIDE = '<section><grad-walk src="{embed}/trace.json" steps="{steps}"></grad-walk></section>'
-GRADWALK = Path(sys.executable).with_name("gradwalk")
 PLACE = "document.querySelector('section.present grad-walk')?.state.place ?? null"
 
 
@@ -75,14 +75,13 @@ def test_with_the_plugin_a_clicker_shows_every_phase_once_in_every_window(new_pa
     lead.wait_for_function(f"() => ({PLACE}) === '1.3'")
 
 
-def test_a_deck_that_init_writes_walks_from_its_folder_without_a_network(new_page, run_program, tmp_path: Path) -> None:
-    program = tmp_path / "lesson.py"
-    program.write_text(PROGRAM)
-    init, check = ([GRADWALK, *line.split()[1:]] for line in recipe("reveal.md", "sh").splitlines())
-    run_program(init, cwd=tmp_path)
-    assert "reveal.js" in run_program(check, cwd=tmp_path, status=1).stdout, "before npm install"
-    (tmp_path / "deck" / "node_modules").symlink_to(ROOT / "frontend" / "node_modules")
-    run_program(check, cwd=tmp_path)
+def test_a_deck_that_init_writes_walks_from_its_folder_without_a_network(new_page, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lesson.py").write_text(PROGRAM)
+    init, check = (line.split()[1:] for line in recipe("reveal.md", "sh").splitlines())
+    assert CliRunner().invoke(main, init).exit_code == 0
+    Path("deck/node_modules").symlink_to(ROOT / "frontend" / "node_modules")
+    assert CliRunner().invoke(main, check).exit_code == 0
     page = new_page(offline=True).page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -37,9 +37,7 @@ describe.each(graphs)("%s", (_, graph) => {
       const boxes = [...layout.nodes];
       for (const [index, [id, box]] of boxes.entries()) {
         const node = graph.nodes.find((each) => each.id === id);
-        expect({ width: box.width, height: box.height }).toEqual(
-          node && cardSize(node, usesOf(graph, node.id).length),
-        );
+        expect(box).toMatchObject((node && cardSize(node, usesOf(graph, id).length)) ?? {});
         expect(boxes.slice(index + 1).filter(([, other]) => boxesOverlap(box, other))).toEqual([]);
       }
     },
@@ -51,8 +49,7 @@ describe.each(graphs)("%s", (_, graph) => {
       const from = layout.nodes.get(edge.from.node);
       const to = layout.nodes.get(edge.to.node);
       if (curve === undefined || from === undefined || to === undefined) throw new Error(edge.id);
-      const start = pointAt(curve, 0);
-      const end = pointAt(curve, 1);
+      const [start, end] = [pointAt(curve, 0), pointAt(curve, 1)];
       expect(start && distance(from, start)).toBeLessThan(4);
       expect(end && distance(to, end)).toBeLessThan(4);
       expect(lengthOf(curve)).toBeGreaterThan(0);

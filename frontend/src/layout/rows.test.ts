@@ -1,26 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boxesOverlap, pointAt } from "./geometry";
-import { type Item, type Subject, TOP } from "./levels";
+import { type Item, TOP } from "./levels";
 import { type Layout, place } from "./place";
 import { isWide } from "./rows";
 import { layOutSimply } from "./spare";
 
 const item = (id: string, width: number, home: string = TOP): Item => ({ id, home, width, height: 90 });
-const edge = (from: string, to: string): Subject["edges"][number] => ({
-  id: `${from}-${to}`,
-  from,
-  to,
-  isLoose: false,
-});
+const edge = (from: string, to: string) => ({ id: `${from}-${to}`, from, to, isLoose: false });
 
 /** Boxes each of which is led to the next, and some to a later one. */
 function chainOf(widths: readonly number[], leaps: readonly (readonly [number, number])[]): Layout {
   const nodes = widths.map((width, at) => item(`${at}`, width));
   const steps = widths.slice(1).map((_, at) => [at, at + 1] as const);
-  const edges = [...steps, ...leaps.filter(([from, to]) => from + 1 < to)].map(([from, to]) =>
-    edge(`${from}`, `${to}`),
-  );
+  const led = [...steps, ...leaps.filter(([from, to]) => from + 1 < to)];
+  const edges = led.map(([from, to]) => edge(`${from}`, `${to}`));
   return place({ subject: { nodes, groups: [], edges }, open: [] }, layOutSimply);
 }
 

@@ -9,14 +9,14 @@ describe.each(TRACES)("the ledger of %s", (name) => {
   const trace = sampleTrace(name);
 
   it("holds `.grad` before and after each accumulation", () => {
-    trace.steps.forEach((step, index) => {
+    for (const [index, step] of trace.steps.entries()) {
       const pass = trace.passes[step.pass];
-      if (pass === undefined || step.accumulate === null) return;
+      if (pass === undefined || step.accumulate === null) continue;
       const { leaf, before, after } = step.accumulate;
       const at = (phase: Phase) => ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase });
       expect(at("send").gradOf(leaf)).toEqual(before);
       expect(at("land").gradOf(leaf)).toEqual(after);
-    });
+    }
   });
 });
 

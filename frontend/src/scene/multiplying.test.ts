@@ -7,7 +7,7 @@ import { sampleTrace } from "../model/samples";
 import type { TraceState } from "../model/trace";
 import { TRACES } from "../protocol/samples";
 import { drawCallout } from "./equation";
-import type { Place, ProductForm, Rule } from "./form";
+import type { Factoring, Place, ProductForm, Rule } from "./form";
 import { placeOf, samePlace } from "./form";
 import { movedForm } from "./moves";
 import { multiplyingAt, type Spot } from "./multiplying";
@@ -25,22 +25,26 @@ function formsOf(name: string): readonly Shown[] {
   return [...formsIn(trace, name), ...(read === trace ? [] : formsIn(read, `${name} as calls`))];
 }
 
-function formsIn(trace: TraceState, name: string): readonly Shown[] {
+/** The operands of each step that is a product. */
+function operandsIn(trace: TraceState) {
   return trace.steps.flatMap((_, at) => {
-    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, position);
+    const callout = drawCallout(trace, { direction: "backward", step: at + 1, phase: "multiply" });
     if (callout?.kind !== "vjp") return [];
-    return callout.operands.flatMap((operand) =>
-      operand.factors.flatMap((factor) =>
-        productForms(callout.node, operand, factor, callout.saved).flatMap((form) =>
-          [form, ...(form.before ?? [])].map((line) => ({
-            where: `${name} ${at + 1} ${operand.name} ${form.view}`,
-            form: line,
-          })),
-        ),
-      ),
-    );
+    return callout.operands.map((operand) => ({ ...callout, operand, where: `${at + 1} ${operand.name}` }));
   });
+}
+
+function formsIn(trace: TraceState, name: string): readonly Shown[] {
+  return operandsIn(trace).flatMap(({ node, operand, saved, where }) =>
+    operand.factors.flatMap((factor) =>
+      productForms(node, operand, factor, saved).flatMap((form) =>
+        [form, ...(form.before ?? [])].map((line) => ({
+          where: `${name} ${where} ${form.view}`,
+          form: line,
+        })),
+      ),
+    ),
+  );
 }
 
 const ALL = TRACES.flatMap(formsOf);
@@ -56,18 +60,11 @@ it("knows every way in which entries come about", () => {
 });
 
 it.each(TRACES)("lays out every list of moves that %s has", (name) => {
-  const trace = sampleTrace(name);
-  for (const [at] of trace.steps.entries()) {
-    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, position);
-    if (callout?.kind !== "vjp") continue;
-    for (const operand of callout.operands) {
-      const { returned } = operand;
-      if (operand.moves.length === 0 || !isTensor(returned)) continue;
-      const form = movedForm(callout.node, operand, callout.saved, returned);
-      const lines = form === null ? 0 : 1 + (form.before?.length ?? 0);
-      expect(lines, `${at + 1} ${operand.name}`).toBe(operand.moves.length);
-    }
+  for (const { node, operand, saved, where } of operandsIn(sampleTrace(name))) {
+    const { moves, returned } = operand;
+    if (moves.length === 0 || !isTensor(returned)) continue;
+    const form = movedForm(node, operand, saved, returned);
+    expect(form === null ? 0 : 1 + (form.before?.length ?? 0), where).toBe(moves.length);
   }
 });
 
@@ -146,10 +143,8 @@ it("has no sign between tables that is not one of their shapes", () => {
   for (const { where, form } of ALL) {
     const table = form.rightAt({ row: 0, column: 0 });
     if (table === null || form.operator === "∗") continue;
-    const [left, right, result] = [form.left, table, form.result].map(({ shape }) =>
-      shape.map(({ size }) => size),
-    );
-    if (left === undefined || right === undefined || result === undefined) throw new Error("three tables");
+    const sizesOf = ({ shape }: Factoring): readonly number[] => shape.map(({ size }) => size);
+    const [left, right, result] = [sizesOf(form.left), sizesOf(table), sizesOf(form.result)];
     seen.add(form.operator);
     // Behind the number an arrow leads to the result.
     const isPlaced = form.rule !== "terms" && form.rule !== "entries";

@@ -95,8 +95,8 @@ it("keeps in view what has arrived, where there is room beside an edge for it", 
     const camera = shotAt(still, layout, region, walked);
     const scale = lettersAt(camera.k) / 13;
     for (const { at, size, kind } of drawTokens(still, layout, 1, scale, groundOf(region, camera))) {
-      const drawn = { width: size.width * scale, height: size.height * scale };
-      const box = { x: at.x - drawn.width / 2, y: at.y - drawn.height / 2, ...drawn };
+      const [width, height] = [size.width * scale, size.height * scale];
+      const box = { x: at.x - width / 2, y: at.y - height / 2, width, height };
       expect(isInView(box, camera, region, 0), `${kind} at ${formatPosition(position)}`).toBe(true);
     }
   }
@@ -119,12 +119,8 @@ describe.each(TRACES)("the pictures of %s", (name) => {
         const layout = layouts.get(pass.index) ?? layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
         layouts.set(pass.index, layout);
         const walk = walkAt(trace, position);
-        const walked = follower(
-          layout,
-          (index) => boxOf(graph, layout, walk.nodes[index] ?? ""),
-          region,
-        )(walk.walked);
-        const camera = shotAt(still, layout, region, walked);
+        const boxAt = (index: number) => boxOf(graph, layout, walk.nodes[index] ?? "");
+        const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
         const box = boxOf(graph, layout, node.id);
         expect(box && isInView(box, camera, region, MARGIN_PX), formatPosition(position)).toBe(true);
         expect(camera, formatPosition(position)).toEqual(seen.get(step) ?? camera);

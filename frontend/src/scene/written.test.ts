@@ -113,13 +113,11 @@ describe.each(SAMPLES)("%s", (name) => {
     for (const callout of callouts) {
       if (callout.kind === "forward" || !callout.shown.summing) continue;
       const sum = callout.kind === "vjp" ? callout.sum : callout.arrived;
-      const told = (progress: number): string =>
-        writtenSummands(
-          { summands: callout.summands, sum, caption: "sum" },
-          { letters: LETTERS, precision: DIGITS, width: 800, hasBars: false, progress },
-        )
-          ?.blocks.map(({ block }) => block.above)
-          .find((above) => above.endsWith(" sum")) ?? "";
+      const told = (progress: number): string | undefined => {
+        const look = { letters: LETTERS, precision: DIGITS, width: 800, hasBars: false, progress };
+        const line = writtenSummands({ summands: callout.summands, sum, caption: "sum" }, look);
+        return line?.blocks.map(({ block }) => block.above).find((above) => above.endsWith(" sum"));
+      };
       for (const progress of BEFORE) expect(told(progress)).toBe("· sum");
       expect(told(1)).toBe(`${oneLine(sum, DIGITS).text} sum`);
     }

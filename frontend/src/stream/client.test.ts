@@ -35,18 +35,24 @@ async function serve(handler: Handler): Promise<{ base: string; asked: string[] 
   return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
+const PROBLEM = { "Content-Type": "application/problem+json" };
+const ORACLE = 'event: batch\ndata: [{"seq": 0, "type": "oracle"}]\n\n';
+
 function stream(response: ServerResponse): void {
   response.writeHead(200, { "Content-Type": "text/event-stream" });
+}
+
+function streamOf(response: ServerResponse, text: string): void {
+  stream(response);
+  response.end(text);
 }
 
 function batch(events: Event[]): string {
   return `event: batch\nid: ${events.at(-1)?.seq}\ndata: ${JSON.stringify(events)}\n\n`;
 }
 
-function streamAll(response: ServerResponse): void {
-  stream(response);
-  response.end(batch(EVENTS));
-}
+const streamAll = (response: ServerResponse): void => streamOf(response, batch(EVENTS));
+const cut = (response: ServerResponse): void => streamOf(response, batch(EVENTS.slice(0, 3)));
 
 async function run(base: string, signal = new AbortController().signal) {
   const events: Event[] = [];
@@ -100,20 +106,6 @@ describe("a run", () => {
     expect(statuses.filter((status) => status.kind === "offline")).toHaveLength(2);
   });
 
-  it.each([200, 204])(
-    "says that a run which ended before the point it had reached is lost",
-    async (status) => {
-      const { base, asked } = await serve((_, response) => {
-        if (asked.length > 1 && status === 204) return response.writeHead(204).end();
-        stream(response);
-        if (asked.length > 1) return response.end("event: done\ndata: {}\n\n");
-        return response.end(batch(EVENTS.slice(0, 3)));
-      });
-      const problem = { kind: "internal", fact: fact("problem-lost") };
-      expect((await run(base)).outcome).toMatchObject({ kind: "refused", problem });
-    },
-  );
-
   it.each([202, 200])(
     "follows the id of an answer that does not stream: to events, or to a document",
     async (status) => {
@@ -137,24 +129,26 @@ describe("a run", () => {
     expect(outcome.kind).toBe("finished");
   });
 
-  it("makes a problem of what the server refuses", async () => {
-    const { base } = await serve((_, response) => {
-      const body = { title: "Too long", detail: "20 kB are allowed." };
-      response.writeHead(413, { "Content-Type": "application/problem+json" }).end(JSON.stringify(body));
-    });
-    const told = fact("problem-told", { title: "Too long", text: "20 kB are allowed." });
-    expect((await run(base)).outcome).toMatchObject({
-      kind: "refused",
-      problem: { kind: "too_big", fact: told },
-    });
-  });
-
-  it("reports a stream it cannot read instead of waiting for more", async () => {
-    const { base } = await serve((_, response) => {
-      stream(response);
-      response.end('event: batch\ndata: [{"seq": 0, "type": "oracle"}]\n\n');
-    });
-    expect((await run(base)).outcome).toMatchObject({ kind: "refused", problem: { kind: "protocol" } });
+  const lost = { kind: "internal", fact: fact("problem-lost") };
+  const tooLong = { title: "Too long", detail: "20 kB are allowed." };
+  const told = fact("problem-told", { title: "Too long", text: "20 kB are allowed." });
+  it.each<[string, object, ...((response: ServerResponse) => void)[]]>([
+    [
+      "a run that ended before the point it had reached",
+      lost,
+      cut,
+      (response) => response.writeHead(204).end(),
+    ],
+    ["the same, said in a stream", lost, cut, (response) => streamOf(response, "event: done\ndata: {}\n\n")],
+    [
+      "what the server refuses",
+      { kind: "too_big", fact: told },
+      (response) => response.writeHead(413, PROBLEM).end(JSON.stringify(tooLong)),
+    ],
+    ["a stream it cannot read", { kind: "protocol" }, (response) => streamOf(response, ORACLE)],
+  ])("makes a problem of %s", async (_, problem, ...answers) => {
+    const { base, asked } = await serve((_, response) => answers[asked.length - 1]?.(response));
+    expect((await run(base)).outcome).toMatchObject({ kind: "refused", problem });
   });
 
   it("stops when it is called off, also while waiting", async () => {

@@ -18,14 +18,10 @@ const name = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "code", "c", "i", "v", "deck"),
   fc.string(),
 );
-const text = fc.oneof(
-  fc.string({ unit: "binary" }),
-  fc.constantFrom("", ..."on off 1 0 -1 1e9 9.9 f1.4 1.3 2 3-1 1-2 1.2-2.4 NaN".split(" ")),
-  fc.constantFrom(
-    ..."dark pink title,zoom matrices title,<b> javascript:alert(1) <svg/onload=alert(1)>".split(" "),
-  ),
-  fc.double().map(String),
-);
+const PLACES = " on off 1 0 -1 1e9 9.9 f1.4 1.3 2 3-1 1-2 1.2-2.4 NaN";
+const WORDS = "dark pink title,zoom matrices title,<b> javascript:alert(1) <svg/onload=alert(1)>";
+const known = fc.constantFrom(...`${PLACES} ${WORDS}`.split(" "));
+const text = fc.oneof(fc.string({ unit: "binary" }), known, fc.double().map(String));
 
 it("takes hashes of any kind: what it cannot read it names, and stands at a place that there is", () => {
   fc.assert(
@@ -33,11 +29,7 @@ it("takes hashes of any kind: what it cannot read it names, and stands at a plac
       const shown = viewer();
       const unreadable = applySettings(shown, new URLSearchParams(keys));
       expect(unreadable.every((each) => SETTING_NAMES.includes(each))).toBe(true);
-      expect(shown.stops.map(({ step, phase }) => `${step}.${phase}`)).toContain(
-        shown.position.direction === "backward"
-          ? `${shown.position.step}.${shown.position.phase}`
-          : `${shown.stops[0]?.step}.${shown.stops[0]?.phase}`,
-      );
+      if (shown.position.direction === "backward") expect(shown.stops).toContainEqual(shown.position);
       expect(THEMES).toContain(shown.options.theme);
       expect(shown.options.precision).toBeGreaterThanOrEqual(2);
       expect(shown.options.precision).toBeLessThanOrEqual(9);

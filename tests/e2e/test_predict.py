@@ -82,7 +82,11 @@ def test_no_way_leads_past_a_question_and_its_answer_is_nowhere(player: PlayerPa
         player.wait_for_place("1.3")
         expect(form(player)).to_be_visible()
         assert not is_said(player, ANSWER)
+    v = player.product.get_by_role("table", name="v", exact=True)
+    place = v.bounding_box()
     player.named("button", "page-skip").click()
+    expect(form(player)).to_have_count(0)
+    assert v.bounding_box() == place, "the question at the foot moves nothing above it"
     player.button("Last step").click()
     player.wait_for_place("2.3")
     assert not is_said(player, ANSWER)
@@ -93,10 +97,7 @@ def test_no_way_leads_past_a_question_and_its_answer_is_nowhere(player: PlayerPa
     player.button("Previous step").click()
     player.wait_for_place("1.3")
     expect(form(player)).to_have_count(0)
-
-
-def test_a_wrong_answer_is_told_with_the_right_one(player: PlayerPage) -> None:
-    """Here of the nodes that come next; what each mistake is called: `lesson.test.ts`."""
+    # A wrong answer, here of the nodes that come next, is told with the right one.
     player.open(fragment(PRODUCT, predict="1", s="2.4"))
     form(player).get_by_role("checkbox", name="w").check()
     player.named("button", "page-commit").click()

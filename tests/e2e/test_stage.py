@@ -206,18 +206,6 @@ def test_a_graph_opens_whole_and_nothing_is_covered_hidden_or_moved_to_the_last_
     assert equations > len(programs)
 
 
-def test_a_question_at_the_foot_of_the_dock_moves_nothing_above_it(player: PlayerPage) -> None:
-    opened(player, "example=used-twice&s=1.3&predict=1")
-    form = player.named("form", "page-prediction")
-    expect(form).to_be_visible()
-    asked = player.page.evaluate(_PLACES)
-    player.named("button", "page-skip").click()
-    expect(form).to_have_count(0)
-    told = player.page.evaluate(_PLACES)
-    for part in ("graph", "dock", "tables"):
-        assert told[part] == asked[part], part
-
-
 def card(player: PlayerPage, title: str) -> list[str]:
     """The lines of a card, as they are read."""
     found = player.part("graph").get_by_role("article").filter(has=player.page.get_by_text(title, exact=True))
@@ -298,7 +286,7 @@ def test_the_graph_is_dragged_and_zoomed_where_the_pointer_or_two_fingers_are(pl
     assert still == pytest.approx(middle, abs=10)
 
 
-@pytest.mark.parametrize("slug", ["used-twice", "linear-function"])
+@pytest.mark.parametrize("slug", ["used-twice", "batch"])
 def test_a_picture_in_a_file_says_what_the_page_shows(new_page: Opener, slug: str) -> None:
     """Every line on a card, every token and every cell of the equation, at three stops."""
     player = new_page(viewport={"width": 1280, "height": 1000})

@@ -159,16 +159,7 @@ def test_a_missing_message_and_a_missing_operand_are_refused(key: str) -> None:
         say(key)
 
 
-VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-
-
-@pytest.fixture
-def _three_languages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(languages, "LANGUAGES", ("da", "de", "en"))
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-
-
+THREE = ("da", "de", "en")
 WANTED = [
     ("", None, "en"),
     ("da, en-gb;q=0.8, en;q=0.7", None, "da"),
@@ -180,9 +171,9 @@ WANTED = [
 ]
 
 
-@pytest.mark.usefixtures("_three_languages")
 @pytest.mark.parametrize(("accepted", "asked", "chosen"), WANTED)
-def test_the_language_that_is_wanted_most_and_there(accepted: str, asked: str | None, chosen: str) -> None:
+def test_the_language_that_is_wanted_most_and_there(accepted, asked, chosen, monkeypatch):
+    monkeypatch.setattr(languages, "LANGUAGES", THREE)
     assert choose_language(accepted, asked) == chosen
 
 
@@ -194,11 +185,11 @@ ENVIRONMENTS = [
 ]
 
 
-@pytest.mark.usefixtures("_three_languages")
 @pytest.mark.parametrize(("variables", "chosen"), ENVIRONMENTS)
 def test_the_language_of_the_environment(variables, chosen, monkeypatch):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(languages, "LANGUAGES", THREE)
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.setenv(name, variables.get(name, ""))
     assert language_of_environment() == chosen
 
 

@@ -7,7 +7,6 @@ import json
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -91,10 +90,7 @@ class Firefox:
 
     def wait_until(self, expression: str, *arguments: object) -> None:
         """Until a JavaScript expression is true of the page."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not self.run(f"return Boolean({expression})", *arguments):
-            assert time.monotonic() < deadline, f"never true: {expression} {arguments}"
-            time.sleep(0.05)
+        wait_until(lambda: self.run(f"return Boolean({expression})", *arguments))
 
 
 @contextmanager

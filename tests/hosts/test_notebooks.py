@@ -38,7 +38,7 @@ def test_a_cell_with_the_magic_is_shown_with_its_lines_and_leaves_its_names(tmp_
     assert "division by zero" in "".join(output["data"]["text/plain"])
 
 
-def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(notebook, run, browser):
+def test_the_exported_page_is_alive_with_scripts_a_picture_or_words_without_and_prints(notebook, run, browser):
     as_page, _ = recipe("jupyter.md", "sh").splitlines()
     run("bash", "-ec", as_page, cwd=notebook.parent)
     address = f"file://{notebook.with_suffix('.html')}"
@@ -53,35 +53,21 @@ def test_the_exported_page_is_alive_with_scripts_and_a_picture_or_words_without(
         if scripts and page.locator("iframe").count():
             player = page.frame_locator("iframe").locator("grad-walk")
             player.get_by_role("button", name="Next phase").first.wait_for()
+        page.pdf(path=notebook.with_suffix(".pdf"), print_background=True)
+        expect_printed(notebook.with_suffix(".pdf"))
         context.close()
 
 
-@pytest.mark.parametrize("way", [pytest.param("pdf", marks=pytest.mark.group("tex")), "webpdf"])
-def test_the_printed_notebook_is_not_blank(way: str, notebook: Path, run) -> None:
-    _, to_pdf = recipe("jupyter.md", "sh").splitlines()
-    if way == "webpdf":
-        (notebook.parent / "print.py").write_text(WEBPDF)
-        run(HOST_PYTHON, "print.py", cwd=notebook.parent)
-    else:
-        run("bash", "-ec", to_pdf, cwd=notebook.parent)
-    pdf = notebook.with_suffix(".pdf")
+def expect_printed(pdf: Path) -> None:
     assert "gradwalk.show" in words_of_pdf(pdf)
     assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
 
 
-WEBPDF = """import re
-from playwright.sync_api import sync_playwright
-from nbconvert import HTMLExporter
-open("lesson.html", "w").write(HTMLExporter().from_filename("lesson.ipynb")[0])
-with sync_playwright() as play:
-    browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
-    page = browser.new_page()
-    # What it asks of other machines does not come: without it `load` is when every frame has run.
-    page.route(re.compile("^https?:"), lambda route: route.abort())
-    page.goto("file://" + __import__("os").path.abspath("lesson.html"))
-    page.pdf(path="lesson.pdf", print_background=True)
-    browser.close()
-"""
+@pytest.mark.group("tex")
+def test_the_notebook_printed_by_tex_is_not_blank(notebook: Path, run) -> None:
+    _, to_pdf = recipe("jupyter.md", "sh").splitlines()
+    run("bash", "-ec", to_pdf, cwd=notebook.parent)
+    expect_printed(notebook.with_suffix(".pdf"))
 
 
 def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser) -> None:

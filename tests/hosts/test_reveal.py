@@ -1,4 +1,4 @@
-"""reveal.js itself: its speaker view and a second follower on a hundred random walks, the ink of its printed pages."""
+"""reveal.js itself: its speaker view on a hundred random walks, the ink of its printed pages."""
 
 import random
 from collections.abc import Iterator
@@ -61,9 +61,9 @@ WHERE = "[Reveal.getIndices().h, document.querySelector('section.present grad-wa
 
 
 @pytest.mark.parametrize("deck", VERSIONS, indirect=True)
-def test_speaker_view_and_a_second_window_show_the_same_step_after_every_key(browser: Browser, deck: str) -> None:
+def test_the_speaker_view_shows_the_same_step_after_every_key(browser: Browser, deck: str) -> None:
     context = browser.new_context(viewport={"width": 1200, "height": 800})
-    lead, follower = opened(context.new_page(), deck), opened(context.new_page(), deck)
+    lead = opened(context.new_page(), deck)
     with context.expect_page() as popup:
         lead.keyboard.press("s")
     speaker = popup.value
@@ -86,10 +86,7 @@ def test_speaker_view_and_a_second_window_show_the_same_step_after_every_key(bro
         settled()
         for key in walk.choices(KEYS, [4, 2, 1, 2, 1], k=PRESSES):
             lead.keyboard.press(key)
-            where = settled()
-            seen.add(tuple(where))
-            follower.evaluate("(state) => Reveal.setState(state)", lead.evaluate("Reveal.getState()"))
-            assert follower.evaluate(WHERE) == where
+            seen.add(tuple(settled()))
     assert {place for _, place in seen} >= {"1.1", "2.5", "3.1", None}
     context.close()
 

@@ -16,9 +16,8 @@ it.each(SAMPLES)("brings back from plain JSON the places that Graphviz gave: %s"
       for (const [id, curve] of layout.edges) {
         const other = back.edges.get(id) ?? [];
         expect(other).toHaveLength(curve.length);
-        curve.forEach((point, at) => {
-          expect(Math.abs(point.x - (other[at]?.x ?? Number.NaN))).toBeLessThan(0.01);
-        });
+        for (const [at, { x }] of curve.entries())
+          expect(Math.abs(x - (other[at]?.x ?? 1e9))).toBeLessThan(0.01);
       }
       for (const [id, box] of layout.groups) expect(back.groups.get(id)?.open).toBe(box.open);
     }

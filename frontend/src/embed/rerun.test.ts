@@ -41,25 +41,18 @@ it("knows the programs that a server keeps", () => {
 });
 
 it("runs one at a time, the newest wish last", async () => {
-  const ran: Inputs[] = [];
-  const shown: Inputs[] = [];
-  let go: () => void = () => undefined;
+  const [ran, shown]: [Inputs[], Inputs[]] = [[], []];
+  const run: ConstructorParameters<typeof Rerun>[0] = async (inputs, ontrace) => {
+    ran.push(inputs);
+    await new Promise(setImmediate);
+    ontrace({ ...emptyTrace(), finished: {} as never });
+  };
   const rerun = new Rerun(
-    async (inputs, ontrace) => {
-      ran.push(inputs);
-      await new Promise<void>((resolve) => {
-        go = resolve;
-      });
-      ontrace({ ...emptyTrace(), finished: {} as never });
-    },
+    run,
     (_trace, inputs) => shown.push(inputs),
     () => undefined,
   );
-  const all = [1, 2, 3].map((x) => rerun.ask({ x }));
-  go();
-  await new Promise((resolve) => setTimeout(resolve));
-  go();
-  await Promise.all(all);
+  await Promise.all([1, 2, 3].map((x) => rerun.ask({ x })));
   expect(ran).toEqual([{ x: 1 }, { x: 3 }]);
   expect(shown).toEqual([{ x: 3 }]);
 });

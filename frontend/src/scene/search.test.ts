@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import { executions } from "../model/selectors";
+import type { PassState } from "../model/trace";
 import { atHand } from "../protocol/samples";
 import { drawHeat, HEAT_LEVELS, heatLevel } from "./heat";
 import { search } from "./search";
 
 const trace = sampleTrace("mlp-step");
-const pass = trace.passes[0];
-if (pass === undefined) throw new Error("the sample has no pass");
+const pass = trace.passes[0] as PassState;
 const { graph } = pass.started;
 
 describe("search", () => {
@@ -49,12 +49,11 @@ describe("heat map", () => {
 
   it.each(atHand("vanishing"))("marks the nodes that the server's findings are about: %s", (name) => {
     const vanishing = sampleTrace(name);
-    const found = vanishing.passes.flatMap((each) => {
+    const marked = vanishing.passes.flatMap((each) => {
       const { spots } = drawHeat(vanishing, each, each.started.graph);
-      return (each.finished?.findings ?? []).map(({ node, step }) => ({ node, step, spots }));
+      const about = (each.finished?.findings ?? []).filter(({ step }) => step !== null);
+      return about.flatMap(({ node }) => (node === null ? [] : (spots.get(node)?.marks.length ?? 0)));
     });
-    expect(found).not.toEqual([]);
-    for (const { node, step, spots } of found)
-      if (node !== null && step !== null) expect(spots.get(node)?.marks.length).toBeGreaterThan(0);
+    expect(Math.min(...marked, marked.length)).toBeGreaterThan(0);
   });
 });

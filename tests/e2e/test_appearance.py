@@ -126,14 +126,6 @@ def test_forced_colours_keep_what_is_pressed_filled_and_lit(new_page: Opener) ->
         assert one != another, selected
 
 
-def test_the_phone_has_the_panels_as_tabs(new_page: Opener) -> None:
-    player = new_page(viewport={"width": 390, "height": 844})
-    player.open(fragment(MAP, s="1.3"))
-    for key in ("page-steps", "page-program"):
-        player.named("tab", key).click()
-        expect(player.named("tabpanel", key)).to_be_visible()
-
-
 def test_a_view_is_kept_in_the_link_and_code_and_step_light_up_together(player: PlayerPage) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     player.open(fragment("sin(x*y) + x", i={"x": 2.0, "y": 3.0}, s="1.3"))
@@ -160,6 +152,11 @@ def test_a_view_is_kept_in_the_link_and_code_and_step_light_up_together(player: 
     player.page.reload()
     player.wait_for_steps(5)
     assert player.page.evaluate(ground) == dark
+    # A phone has the panels as tabs, too.
+    player.page.set_viewport_size({"width": 390, "height": 844})
+    for key in ("page-steps", "page-program"):
+        player.named("tab", key).click()
+        expect(player.named("tabpanel", key)).to_be_visible()
 
 
 SIZES_OF_TEXT = """() => {

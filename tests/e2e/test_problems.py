@@ -36,6 +36,10 @@ def test_a_mistake_is_told_at_its_line_and_goes_when_it_is_mended(player: Player
     player.type_program("x * x *")
     expect(player.problems).to_have_count(1)
     player.wait_for_steps(2)
+    # Of a program without a graph there is nothing to show.
+    player.run("import torch\nprint(torch.ones(2))")
+    expect(player.named("heading", "page-no-pass")).to_be_visible()
+    expect(player.problems.first).to_contain_text("requires_grad=True")
 
 
 def test_a_press_adds_the_call_that_is_missing_and_runs(player: PlayerPage) -> None:

@@ -1,4 +1,4 @@
-"""What is on the page while there is nothing to show, the line is slow, or the server is away or busy."""
+"""What is on the page while the line is slow, or the server is away or busy."""
 
 from playwright.sync_api import Route, expect
 
@@ -22,12 +22,6 @@ def test_a_server_that_goes_away_leaves_the_picture_and_is_asked_again(player: P
     page.context.set_offline(False)
     player.wait_for_steps(4)
     expect(status).to_be_empty()
-
-
-def test_a_program_without_a_graph_is_told_what_to_do(player: PlayerPage) -> None:
-    player.open(fragment("import torch\nprint(torch.ones(2))"))
-    expect(player.named("heading", "page-no-pass")).to_be_visible()
-    expect(player.problems.first).to_contain_text("requires_grad=True")
 
 
 def test_over_a_slow_line_neither_a_letter_nor_the_focus_is_lost(player: PlayerPage) -> None:

@@ -58,6 +58,8 @@ class Hall:
         self.client = client
         self.code: str = opened["code"]
         self.secret: str = opened["secret"]
+        self.address = f"/api/rooms/{self.code}"
+        self._key = {"Authorization": f"Bearer {self.secret}"}
 
     @classmethod
     async def open(cls, client: httpx.AsyncClient, **shown: Any) -> "Hall":
@@ -69,7 +71,7 @@ class Hall:
     async def seat(self, name: str) -> str:
         """What the room calls somebody: always the same."""
         if (self.code, name) not in _SEATS:
-            answer = await self.client.post(f"/api/rooms/{self.code}/participants", json={})
+            answer = await self.client.post(f"{self.address}/participants", json={})
             _SEATS[self.code, name] = answer.json().get("participant", "0" * 40)
         return _SEATS[self.code, name]
 
@@ -81,29 +83,26 @@ class Hall:
 
     async def presenter(self) -> Follower:
         """The presenter's own view."""
-        follower = Follower(self.client, self.code, headers={"Authorization": f"Bearer {self.secret}"})
+        follower = Follower(self.client, self.code, headers=self._key)
         await follower.connect()
         return follower
 
     async def present(self, **shown: Any) -> int:
         """The revision of the next state."""
-        answer = await self.client.put(
-            f"/api/rooms/{self.code}/state", json={"shown": shown}, headers={"Authorization": f"Bearer {self.secret}"}
-        )
+        answer = await self.client.put(f"{self.address}/state", json={"shown": shown}, headers=self._key)
         assert answer.status_code == 200, answer.text
         return answer.json()["revision"]
 
+    # The others return the status of the reply.
+
     async def answer(self, question: str, name: str, answer: str) -> int:
-        """The status of the reply."""
         body = {"participant": await self.seat(name), "answer": answer}
-        return (await self.client.put(f"/api/rooms/{self.code}/answers/{question}", json=body)).status_code
+        return (await self.client.put(f"{self.address}/answers/{question}", json=body)).status_code
 
     async def note_presence(self, name: str, *, following: bool) -> int:
-        """The status of the reply."""
-        address = f"/api/rooms/{self.code}/participants/{await self.seat(name)}"
+        address = f"{self.address}/participants/{await self.seat(name)}"
         return (await self.client.put(address, json={"following": following})).status_code
 
-    async def close(self, secret: str | None = None) -> int:
-        """The status of the reply."""
-        headers = {"Authorization": f"Bearer {secret or self.secret}", "Content-Type": "application/json"}
-        return (await self.client.delete(f"/api/rooms/{self.code}", headers=headers)).status_code
+    async def close(self) -> int:
+        headers = {**self._key, "Content-Type": "application/json"}
+        return (await self.client.delete(self.address, headers=headers)).status_code

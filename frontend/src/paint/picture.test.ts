@@ -63,17 +63,17 @@ describe.each(SAMPLES)("%s", (name) => {
     const graph = withRepeats(started.graph);
     return layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
   });
-  const pictures = [START, startOf("forward")].flatMap((start) =>
-    walkFrom(trace, start).flatMap((position) => {
-      const layout = layouts[passAt(trace, position)?.index ?? 0];
-      if (layout === undefined) return [];
-      return SIZES.map((size) => {
-        const draw = (progress: number): readonly Shape[] =>
-          drawPicture({ trace, position, progress, layout, size, isTransparent: false });
-        return { position, size, layout, draw, dock: texts(draw(1).slice(2)), all: texts(draw(1)) };
-      });
-    }),
-  );
+  const positions = [START, startOf("forward")].flatMap((start) => walkFrom(trace, start));
+  const pictures = positions.flatMap((position) => {
+    const layout = layouts[passAt(trace, position)?.index ?? 0];
+    if (layout === undefined) return [];
+    return SIZES.map((size) => {
+      const draw = (progress: number): readonly Shape[] =>
+        drawPicture({ trace, position, progress, layout, size, isTransparent: false });
+      const shapes = draw(1);
+      return { position, size, layout, draw, shapes, dock: texts(shapes.slice(2)), all: texts(shapes) };
+    });
+  });
 
   it("has all that the dock says in the picture, and no word over another", () => {
     for (const { position, size, dock } of pictures) {
@@ -106,9 +106,9 @@ describe.each(SAMPLES)("%s", (name) => {
       const isNew = sentence(previousPhase(trace, position)) !== sentence(position);
       const [first, said] = [before[0]?.text ?? "", sentence(position)];
       if (isNew && position.phase === "multiply") expect(said.startsWith(first), said).toBe(false);
-      const node = nodeAt(trace, position)?.name ?? "";
+      const node = nodeAt(trace, position);
       const title = (all: readonly Written[]) =>
-        all.find(({ text }) => node !== "" && text.startsWith(node))?.box.y;
+        node && all.find(({ text }) => text.startsWith(node.name))?.box.y;
       expect(title(before)).toBe(title(dock));
     }
   });
@@ -128,9 +128,9 @@ describe.each(SAMPLES)("%s", (name) => {
   });
 
   it("gives the graph the room that it has on the page of a lecture hall", () => {
-    for (const { draw, size, layout } of pictures) {
+    for (const { shapes, size, layout } of pictures) {
       const { side, share } = dockOf(size, TYPE_SCALE, sizeToRead(layout));
-      const clip = draw(1).find((shape) => shape.kind === "group")?.clip;
+      const clip = shapes.find((shape) => shape.kind === "group")?.clip;
       expect(clip?.width).toBe(side === "below" ? size.width : Math.round(size.width * (1 - share)));
       expect(clip?.height).toBe(side === "below" ? Math.round(size.height * (1 - share)) : size.height);
     }

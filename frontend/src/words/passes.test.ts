@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
-import type { TraceState } from "../model/trace";
+import type { PassState, TraceState } from "../model/trace";
 import { worthKnowing } from "./passes";
 import { markedUp } from "./say";
 import { tellSentence } from "./tell";
 
-function withPass(change: (pass: TraceState["passes"][number]) => TraceState["passes"][number]): TraceState {
+function withPass(change: (pass: PassState) => PassState): TraceState {
   const trace = sampleTrace("x-times-x");
   return { ...trace, passes: trace.passes.map(change) };
 }

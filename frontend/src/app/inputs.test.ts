@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { flatten, inputControls, nest, sliderRange, withEntry } from "../embed/inputs";
 import { sampleTrace } from "../model/samples";
-import { emptyTrace, foldEvents } from "../model/trace";
+import { emptyTrace, foldEvents, type PassState } from "../model/trace";
 import { atHand } from "../protocol/samples";
-import type { Event, TensorValue } from "../protocol/trace.gen";
+import type { Event, PassStarted, TensorValue } from "../protocol/trace.gen";
 import {
   keepsItsV,
   oneHot,
@@ -124,11 +124,10 @@ it.each(atHand("used-twice", "double-backward", "map", "sin-expression", "weight
 );
 
 it("says why the v of a program cannot be set", () => {
-  const [pass] = sampleTrace("attention").passes;
-  const [output] = pass?.started.outputs ?? [];
-  if (pass === undefined || output === undefined) throw new Error("no pass");
+  const pass = sampleTrace("attention").passes[0] as PassState;
+  const output = pass.started.outputs[0] as PassStarted["outputs"][number];
   const one = { ...output, seed: tensor([2], [1, 2]) };
-  const given = (outputs: (typeof output)[], more = {}) =>
+  const given = (outputs: PassStarted["outputs"], more = {}) =>
     whyKept({ ...pass, started: { ...pass.started, ...more, outputs } });
   expect(given([one])).toBeNull();
   const reasons = [

@@ -15,10 +15,8 @@ it("fills in one operand of one step, in the pass and in the whole walk", () => 
     index,
     local_jacobians: [jacobian(0, { missing: "on_demand" }), jacobian(1, { missing: "on_demand" })],
   }));
-  const trace = foldEvents(emptyTrace(), [
-    { seq: 0, type: "pass_started", pass: 0 },
-    ...steps,
-  ] as unknown as Event[]);
+  const events = [{ seq: 0, type: "pass_started", pass: 0 }, ...steps] as unknown as Event[];
+  const trace = foldEvents(emptyTrace(), events);
   const filled = withJacobians(trace, 1, 0, [jacobian(0, dense)]);
   const expected = [jacobian(0, dense), jacobian(1, { missing: "on_demand" })];
   expect(filled.steps[1]?.local_jacobians).toEqual(expected);

@@ -14,13 +14,8 @@ describe("motions", () => {
   it("runs into the next phase", () => {
     const motion = motionBetween(trace, from, after, 1, false);
     expect(motion).toMatchObject({ kind: "play", duration_ms: PHASE_MS });
-    expect(frameAt(motion, PHASE_MS / 4)).toEqual({
-      position: after,
-      said: from,
-      progress: 0.25,
-      fade: 1,
-      finished: false,
-    });
+    const expected = { position: after, said: from, progress: 0.25, fade: 1, finished: false };
+    expect(frameAt(motion, PHASE_MS / 4)).toEqual(expected);
   });
 
   it("runs out of the phase it steps back from, faster", () => {

@@ -10,8 +10,7 @@ function callouts(name: string, isWhole: boolean): VjpCallout[] {
   const told = isWhole ? events : events.filter(({ type }) => type !== "explained" && type !== "finished");
   const trace = foldEvents(emptyTrace(), told);
   return trace.steps.flatMap((_, at) => {
-    const position = { direction: "backward", step: at + 1, phase: "multiply" } as const;
-    const callout = drawCallout(trace, position);
+    const callout = drawCallout(trace, { direction: "backward", step: at + 1, phase: "multiply" });
     return callout?.kind === "vjp" ? [callout] : [];
   });
 }

@@ -1,20 +1,14 @@
-"""What the program is said to call a value, against the program: the text must evaluate to the value; and which
-derivative, of what, in whose names, a formula states in these texts: torch must have the same.
+"""What the program is said to call a value; and which derivative, of what, in whose names, a formula states in these
+texts. `tests/words/test_claims.py` evaluates the texts that sentences name.
 """
 
-import ast
-import re
-import warnings
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import torch
 
 from gradwalk.protocol.merging import merge
-from gradwalk.tracer.text import LONGEST_TEXT
-from tests.tracer.programs import CORPUS, custom_function
-from tests.twin import PRELUDE, run_plain, run_traced, seed, tensor_of
+from tests.tracer.programs import custom_function
+from tests.twin import run_plain, run_traced
 
 HEAD = custom_function(
     "Both", "a, scale, b", "ctx.save_for_backward(a, b)\nreturn a * b * scale",
@@ -61,89 +55,6 @@ def node_of(source: str, name: str) -> Any:
 def test_an_operand_is_called_by_the_text_of_just_its_value(expression: str, name: str, expected: list[Any]) -> None:
     node = node_of(f"{HEAD}y = {expression}\ny.sum().backward()\n", name)
     assert [operand.get("source") for operand in node["inputs"]] == expected
-
-
-class Told(NamedTuple):
-    """A text, the value that it is said of, and where it stands: line and column."""
-
-    text: str
-    value: Any
-    place: tuple[int, int]
-
-
-def told_in(source: str) -> Iterator[Told]:
-    """Each source, where it is read: the text of a result where it is computed, else where it is used."""
-    traced = run_traced(source)
-    texts = {
-        edge["id"]: traced.nodes()[edge["from"]["node"]]["outputs"][edge["from"]["output_nr"]].get("source")
-        for event in traced.of("pass_started")
-        for edge in event["graph"]["edges"]
-    }
-    for node in traced.nodes().values():
-        for one in [*node["inputs"], *node["outputs"]]:
-            text, value = one.get("source"), one["value"]
-            if text is None:
-                continue
-            assert len(text) <= LONGEST_TEXT or "edge" in one, text
-            assert "\n" not in text
-            is_read_elsewhere = "edge" in one and texts[one["edge"]] == text
-            if node["span"] is not None and value is not None and "data" in value and not is_read_elsewhere:
-                yield Told(text, value, (node["span"]["line"], node["span"]["column"]))
-
-
-def assigned_again(source: str) -> set[str]:
-    """Names that are given a value, or changed in place, more than once."""
-    targets = re.findall(r"^\s*([\w, ]+?)(?:\[.*\])?\s*[-+*/@]?=(?!=)", source, re.MULTILINE)
-    names = [name.strip() for target in targets for name in target.split(",")]
-    return {name for name in names if names.count(name) > 1}.union(re.findall(r"(\w+)(?:\[.*?\])?\.\w+_\(", source))
-
-
-def check(source: str) -> int:
-    """How many sources were evaluated, each before the statement that it stands in, to the value it is said of.
-
-    What `y[0] = a * b` calls `y[0]` is that after the statement.
-    """
-    told = list(told_in(source))
-    again = assigned_again(source)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    exec(PRELUDE, namespace)
-    seed()
-    count = 0
-    with torch.compiler.set_stance("force_eager"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for statement in ast.parse(source).body:
-            simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
-            begin = statement.lineno, statement.col_offset
-            end = statement.end_lineno or 0, statement.end_col_offset or 0
-            here = [one for one in told if simple and begin <= one.place < end]
-            given = [ast.unparse(one) for one in statement.targets] if isinstance(statement, ast.Assign) else []
-            count += sum(evaluates(one, namespace, again) for one in here if one.text not in given)
-            try:
-                exec(compile(ast.Module([statement], []), "<twin>", "exec"), namespace)
-            except Exception:  # noqa: BLE001 (some programs are to fail)
-                break
-            count += sum(evaluates(one, namespace, again) for one in here if one.text in given)
-    return count
-
-
-def evaluates(told: Told, namespace: dict[str, Any], again: set[str]) -> bool:
-    text, value, _ = told
-    if re.search(r"rand|dropout|_\(|backward|grad\(", text) or text in again:
-        return False
-    try:
-        expected = torch.as_tensor(eval(text, dict(namespace))).detach()
-    except (NameError, SyntaxError):
-        # Local to a function or a comprehension, or the path of a parameter, `model.0.weight`.
-        return False
-    found = tensor_of(value)
-    assert found.shape == expected.shape, text
-    assert torch.allclose(found.to(expected.dtype), expected, rtol=1e-4, equal_nan=True), text
-    return True
-
-
-@pytest.mark.parametrize("name", CORPUS)
-def test_what_a_program_calls_a_value_evaluates_to_it(name: str) -> None:
-    assert check(CORPUS[name].source) >= (name in ("used-twice", "einsum"))
 
 
 def test_a_formula_is_no_tautology_and_a_name_in_it_means_one_value() -> None:

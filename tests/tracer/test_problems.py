@@ -30,7 +30,6 @@ LEAF = "x = torch.ones(2, requires_grad=True)\n"
 BOTH = "x = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor([3., 4.], requires_grad=True)\n"
 ASKED = "x = torch.tensor([1., 2.], requires_grad=True)\ny = torch.tensor([3., 4., 5.], requires_grad=True)\n"
 LOOP = "w = torch.tensor([1., 2.], requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
-BY_HAND = LOOP + "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"
 SCORES = "x = torch.ones(4, 3)\nw = torch.zeros(3, {}, requires_grad=True)\n"
 TARGETS = "F.cross_entropy(x @ w, torch.tensor([{}])).backward()\n"
 
@@ -44,12 +43,7 @@ BAD = {
             "problem-unknown-name name 'lenght' is not defined length"),
         "not scalar": (LEAF + "y = x * 2\ny.backward()", 3, "problem-not-scalar"),
         "seed shape": (LEAF + "y = x * 2\ny.backward(torch.ones(3))", 3, "problem-seed-shape 3 2"),
-        "twice": (LEAF + "z = (x * x).sum()\nz.backward()\nz.backward()", 2,
-            "problem-freed-in-line MulBackward0 2 x 3"),
-        "in place": (LEAF + "y = x.exp()\nz = (y * y).sum()\ny.add_(1)\nz.backward()", 3,
-            "problem-changed-in-place MulBackward0 3 y 0 1 add_ 4"),
         "in place on a leaf": (LEAF + "x += 1", 2, "problem-leaf-in-place"),
-        "wrong shape": (CUSTOM.format("torch.ones(3), None"), 11, "problem-grad-shape Sq x 3 2"),
         "wrong count": (CUSTOM.format("2 * x * g"), 11, "problem-grad-count-named Sq 1 2 x k"),
         "no tensor": (CUSTOM.format("3.0, None"), 11, "problem-grad-no-tensor Sq float"),
         "gradient for a number": (CUSTOM.format("g, torch.ones(2)"), 11, "problem-grad-not-none Sq k"),
@@ -74,8 +68,6 @@ BAD = {
         "unused input, without a name": (LEAF +
             "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 1"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
-        "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
-            "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
             "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
@@ -91,7 +83,6 @@ BAD = {
             f"a hook with {returned}": (LEAF + f"y = x * 2\nz = y.sum()\n{at}(lambda g, *_: {returned})\nz.backward()",
                 4, told, *steps)
             for at, returned, told, *steps in (
-                ("y.register_hook", "torch.ones(3)", "problem-hook-value <lambda> shape"),
                 ("x.register_hook", "g.double()", "problem-hook-value <lambda> dtype"),
                 ("z.register_hook", "'g'", "problem-hook-tensor str"),
                 ("y.grad_fn.register_hook", "g[:1]", "problem-hook-count 1 2"),
@@ -145,9 +136,7 @@ BAD = {
         "nothing makes one": ("class Net(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
             "    def forward(self, x):\n        return x", 1, "problem-nothing-called Net Net(n)(x)"),
         "nothing of torch is called": ("def relu(x):\n    return max(x, 0)\nx = 1", None, "problem-nothing-made"),
-        "no tensors": ("x = 1\ny = x * 2", None, "problem-nothing-made"),
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
-        "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),
         "gradient of a gradient": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", 3,
             "problem-no-history 0"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"

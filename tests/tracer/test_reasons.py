@@ -15,7 +15,6 @@ OUT = "\ny = (z * w).sum()\ny.backward()"
 # By what is missing: the program, the fact, and the line where the program could be written otherwise, if there is one.
 ABSENT = {
     "no_path": {
-        "not used": (BOTH + "y = (w * 2).sum()\ny.backward()", "missing-unused x", 1),
         "an input of grad alone": (BOTH + "g, _ = torch.autograd.grad((w ** 3).sum(), (w, x), allow_unused=True, "
             "create_graph=True)\ng.sum().backward()", "missing-unused x", 1),
         "used elsewhere": (BOTH + "z = x * 2\ny = (w * 2).sum()\ny.backward()", "missing-not-in-output x mul 3", 3),
@@ -73,12 +72,6 @@ ABSENT = {
             "missing-grad-returned torch.autograd.grad x"),
         "grad of a result": (BOTH + "h = w * 2\nx = h * 1\ntorch.autograd.grad((x * x).sum(), x)\nx.grad",
             "missing-grad-returned torch.autograd.grad x"),
-        "grad instead": (BOTH + "z = x * 2\ny = (z * w).sum()\ntorch.autograd.grad(y, [x, w])",
-            "missing-grad-returned torch.autograd.grad x"),
-    },
-    "returned_none": {
-        "returned None": (custom_function("F1", "a", "return a * 2", "return None") + BOTH + "z = F1.apply(x)" + OUT,
-            "missing-only-none x"),
     },
 }  # fmt: skip
 

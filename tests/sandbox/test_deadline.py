@@ -42,13 +42,6 @@ def run_snippet(source: str, filename: str = PROGRAM_FILENAME, **names: Any) -> 
     return names
 
 
-def test_alarm_raises_in_the_program_and_in_what_it_calls_only(alarm: Alarm) -> None:
-    alarm.set(AT_ONCE, 0.0)
-    ring()
-    with pytest.raises(TimeLimitError):
-        run_snippet("ring()", ring=ring)
-
-
 def test_alarm_does_not_part_an_event_from_its_number(alarm: Alarm) -> None:
     """A gap in the numbers would make the parent refuse the whole answer."""
     events: list[Event] = []

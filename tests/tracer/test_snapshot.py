@@ -112,7 +112,8 @@ def test_a_summary_agrees_with_torch(shape, dtype):
     for name in ("min", "max", "mean", "std", "norm"):
         assert_close(summary[name], getattr(exact, name)())
     assert summary["zeros"] == int((tensor == 0).sum())
-    assert sum(summary["histogram"]["counts"]) == tensor.numel()
+    counts, _ = np.histogram((exact / exact.abs().max()).numpy(), bins=24)
+    assert summary["histogram"]["counts"] == counts.tolist()
     drawn, cells = summary["thumbnail"]["shape"], cells_of(summary)
     assert math.prod(drawn) == len(cells)
     assert max(drawn) <= 64
@@ -155,17 +156,6 @@ def test_statistics_leave_out_what_is_not_finite():
     nothing = snapshot(torch.full((2000,), math.nan), 10)["summary"]
     assert (nothing["min"], nothing["mean"], nothing["nans"]) == ("NaN", "NaN", 2000)
     VALUE.validate_python(snapshot(torch.full((2000,), math.nan), 10))
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-30, 3e20])
-def test_bins_are_those_of_numpy(scale):
-    generator = torch.Generator().manual_seed(1)
-    for tensor in (torch.randn(30, 30, generator=generator) ** 9, torch.randint(0, 49, (31, 17), generator=generator)):
-        numbers = tensor.double() * scale
-        summary = snapshot(numbers, 10)["summary"]
-        largest = numbers.abs().max()
-        counts, _ = np.histogram((numbers / largest).numpy(), bins=24)
-        assert summary["histogram"]["counts"] == counts.tolist()
 
 
 def test_an_expanded_value_is_not_copied_out_and_blocks_add_up_to_the_whole():

@@ -209,16 +209,8 @@ def tensor_of(value: dict[str, Any] | None) -> torch.Tensor | None:
         return None
     if "data" not in value:
         raise Nonconformity("a value was summarised; raise the element limit of this check")
-    dtype = getattr(torch, value["dtype"])
-    try:
-        numbers = torch.tensor(value["data"], dtype=torch.float64 if dtype.is_complex else dtype)
-    except (TypeError, ValueError):
-        # Some are words: what is not finite.
-        numbers = torch.tensor([_number(entry) for entry in value["data"]], dtype=dtype)
-    else:
-        if dtype.is_complex and numbers.numel():
-            numbers = torch.view_as_complex(numbers).to(dtype)
-    return numbers.to(dtype).reshape(value["shape"])
+    numbers = [_number(entry) for entry in value["data"]]
+    return torch.tensor(numbers, dtype=getattr(torch, value["dtype"])).reshape(value["shape"])
 
 
 def _number(entry: Any) -> Any:

@@ -20,16 +20,6 @@ def custom_function(name: str, given: str, forward: str, backward: str, arrived:
 
 
 PROGRAMS = {
-    "map of the forum": custom_function(
-        "F2", "p", "ctx.save_for_backward(p)\nx, y = p\nreturn torch.stack([x**2, x*y, y**2])",
-        "(p,) = ctx.saved_tensors\nx, y = p\nzero = torch.zeros_like(x)\n"
-        "J = torch.stack([torch.stack([2*x, zero]), torch.stack([y, x]), torch.stack([zero, 2*y])])\nreturn v @ J",
-        arrived="v",
-    ) + """
-p = torch.tensor([2., 3.], requires_grad=True)
-y = F2.apply(p)
-y.backward(torch.tensor([1., 0.5, 2.]))
-""",
     "training loop": """
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
 opt = torch.optim.Adam(net.parameters(), lr=0.1)
@@ -90,8 +80,6 @@ g, = torch.autograd.grad((a**3 * a.sin()).sum(), a, create_graph=True)
 h, = torch.autograd.grad(g.sum(), a, create_graph=True)
 h.sum().backward()
 """,
-    "batched v": "a = torch.tensor([1., 2.], requires_grad=True)\ny = a.sin() * a\n"
-    "J, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True)\n",
     "jacobian vectorized": "from torch.autograd.functional import jacobian\n"
     "J = jacobian(lambda x: x.sin() * x.sum(), torch.ones(3), vectorize=True)\n",
     "torch.func": """
@@ -120,15 +108,8 @@ z.sum().backward()
     "torch.autograd.backward([y, y], [torch.tensor([.1, .7])] * 2)\n",
     "sparse": "e = nn.Embedding(5, 2, sparse=True)\ne(torch.tensor([1, 1, 3])).sum().backward()\n",
     "tied": """
-class Tied(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(3, 3)
-        self.b = nn.Linear(3, 3)
-        self.b.weight = self.a.weight
-    def forward(self, x):
-        return self.b(self.a(x).relu())
-net = Tied()
+net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3))
+net[2].weight = net[0].weight
 net(torch.randn(2, 3)).sum().backward()
 """,
     "rnn": "net = nn.LSTM(3, 4, 2)\no, _ = net(torch.randn(3, 1, 3))\no.sum().backward()\n",
@@ -140,13 +121,8 @@ F.cross_entropy(net(torch.randn(2, 1, 6, 6)), torch.tensor([0, 1])).backward()
 """,
     "einsum": "a = torch.randn(2, 3, requires_grad=True)\nb = torch.randn(3, 4, requires_grad=True)\n"
     "torch.einsum('ij,jk->ki', a, b).sum().backward()\n",
-    "compiled": """
-@torch.compile
-def f(x):
-    return (x.sin() * 2).sum()
-a = torch.ones(3, requires_grad=True)
-f(a).backward()
-""",
+    "compiled": "f = torch.compile(lambda x: (x.sin() * 2).sum())\na = torch.ones(3, requires_grad=True)\n"
+    "f(a).backward()\n",
     "writes into grad_output": custom_function("Scale", "a", "return a * 2", "g *= 2\nreturn g") + """
 a = torch.ones(2, requires_grad=True)
 Scale.apply(a.sin()).exp().sum().backward()

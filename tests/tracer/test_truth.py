@@ -57,7 +57,7 @@ def assert_equal_values(found: Any, expected: Any, name: str) -> None:
 
 
 def test_the_same_program_gives_the_same_bytes() -> None:
-    source = PROGRAMS["training loop"] + PROGRAMS["map of the forum"]
+    source = PROGRAMS["training loop"] + PROGRAMS["writes into grad_output"]
     first = run_traced(source).events
     for _ in range(4):
         assert run_traced(source).events == first

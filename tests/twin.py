@@ -366,51 +366,33 @@ def check_topology(started: dict[str, Any], twin: Pass) -> list[str]:
 
 def check_contributions(started: dict[str, Any], steps: list[dict[str, Any]]) -> None:
     """Summands in order of arrival add up to the grad_output bit for bit, and each is what its producer returned."""
-    edges = {edge["id"]: edge for edge in started["graph"]["edges"]}
     returned = {step["node"]: step for step in steps}
     for step in steps:
+        sent: dict[str, Any] = {}
+        for edge in started["graph"]["edges"]:
+            producer = returned.get(edge["to"]["node"])
+            if edge["from"]["node"] == step["node"] and producer is not None:
+                value = tensor_of(producer["grad_inputs"][edge["to"]["argnum"]])
+                sent[edge["id"]] = edge["from"]["output_nr"], producer["index"], value
+        arrived = [(one, tensor_of(one["value"])) for one in step["contributions"]]
+        for one, value in arrived:
+            output_nr, from_step, expected = sent.get(one["edge"], (one["output_nr"], None, value))
+            if (one["output_nr"], one["from_step"]) != (output_nr, from_step) or not same(value, expected):
+                raise Nonconformity(f"a contribution of step {step['index']} is not what its producer returned: {one}")
+        seeds = [
+            one for one in started["outputs"] if one["node"] == step["node"] and tensor_of(one["seed"]) is not None
+        ]
+        due = [*(edge for edge, (*_, value) in sent.items() if value is not None), *("seed" for _ in seeds)]
+        told = [one["edge"] for one, value in arrived if value is not None]
+        if sorted(due) != sorted(told):
+            raise Nonconformity(f"step {step['index']} was given {due}, the trace tells of {told}")
         # Of several hooks in a row, what the first was given.
         hooked = {change["output_nr"]: change["before"] for change in reversed(step.get("hooks", []))}
         for output_nr, received in enumerate(step["grad_outputs"]):
-            arrived = [c for c in step["contributions"] if c["output_nr"] == output_nr]
-            for contribution in arrived:
-                _check_origin(contribution, edges, returned, step)
-            total = None
-            for summand in filter(lambda t: t is not None, (tensor_of(c["value"]) for c in arrived)):
-                total = summand if total is None else total + summand
-            expected = tensor_of(hooked.get(output_nr, received))
-            if not same(total, expected):
-                raise Nonconformity(f"contributions of step {step['index']} sum to {total}, received {expected}")
-        _check_all_arrived(started, step, returned)
-
-
-def _check_origin(contribution: dict[str, Any], edges: Any, returned: Any, step: dict[str, Any]) -> None:
-    if contribution["edge"] == "seed":
-        return
-    edge = edges[contribution["edge"]]
-    if edge["from"] != {"node": step["node"], "output_nr": contribution["output_nr"]}:
-        raise Nonconformity(f"a contribution of step {step['index']} came along an edge of another slot")
-    producer = returned[edge["to"]["node"]]
-    if producer["index"] != contribution["from_step"]:
-        raise Nonconformity(f"a contribution of step {step['index']} names the wrong step")
-    if not same(tensor_of(contribution["value"]), tensor_of(producer["grad_inputs"][edge["to"]["argnum"]])):
-        raise Nonconformity(f"a contribution of step {step['index']} is not what its producer returned")
-
-
-def _check_all_arrived(started: dict[str, Any], step: dict[str, Any], returned: dict[str, Any]) -> None:
-    out_edges = [e for e in started["graph"]["edges"] if e["from"]["node"] == step["node"]]
-    giving = {
-        e["id"]
-        for e in out_edges
-        if e["to"]["node"] in returned
-        and tensor_of(returned[e["to"]["node"]]["grad_inputs"][e["to"]["argnum"]]) is not None
-    }
-    told = {c["edge"] for c in step["contributions"] if c["edge"] != "seed" and tensor_of(c["value"]) is not None}
-    if giving != told:
-        raise Nonconformity(f"step {step['index']} was given {sorted(giving)}, the trace tells of {sorted(told)}")
-    seeds = [o for o in started["outputs"] if o["node"] == step["node"] and tensor_of(o["seed"]) is not None]
-    if len(seeds) != sum(1 for c in step["contributions"] if c["edge"] == "seed"):
-        raise Nonconformity(f"step {step['index']} does not tell of every seed")
+            summands = [value for one, value in arrived if one["output_nr"] == output_nr and value is not None]
+            total = sum(summands[1:], start=summands[0]) if summands else None
+            if not same(total, tensor_of(hooked.get(output_nr, received))):
+                raise Nonconformity(f"contributions of step {step['index']} sum to {total}, received {received}")
 
 
 TOLERANCE = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-4, torch.complex64: 1e-4}

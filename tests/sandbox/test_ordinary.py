@@ -148,11 +148,6 @@ EXPLAINED = {
     ),
     "another library": ("import pandas as pd", "problem-no-library", {"library": "pandas"}),
     "a download": ("import urllib.request as r\nr.urlopen('http://localhost/a')", "problem-no-network", {}),
-    "a client of asyncio": (
-        "import asyncio\nasync def main():\n    await asyncio.open_connection('localhost', 80)\nasyncio.run(main())",
-        "problem-no-network",
-        {},
-    ),
     "a server": ("import socket\nsocket.socket()", "problem-no-network", {}),
     "a group of processes": (
         "import os, torch.distributed as dist\nos.environ.update(MASTER_ADDR='localhost', MASTER_PORT='29500')\n"

@@ -139,18 +139,3 @@ def test_a_write_into_a_gradient_that_another_step_shares_is_told_with_its_line(
     assert [(one["kind"], one["span"]["line"]) for one in step["hooks"]] == [("shared_write", 3)]
     assert torch.equal(tensor_of(step["grad_outputs"][0]), grad_of(source))
     assert not torch.equal(tensor_of(step["hooks"][0]["before"]), grad_of(source))
-
-
-@pytest.mark.parametrize("layout", ["strided", "jagged"])
-def test_nested_tensors_are_traced(layout: str) -> None:
-    source = f"""x = torch.nested.nested_tensor(
-    [torch.ones(2), torch.full((3,), 2.0)], layout=torch.{layout}, requires_grad=True
-)
-(x * x).to_padded_tensor(0.0).sum().backward()
-"""
-    traced = run_traced(source)
-    grad = tensor_of(traced.of("pass_finished")[0]["leaf_grads"][0]["grad"])
-    padded = grad_of(source).to_padded_tensor(float("nan"))
-    assert torch.equal(grad.nan_to_num(-1.0), padded.nan_to_num(-1.0))
-    # Of what has no one shape no Jacobian has a size.
-    assert [len(step["local_jacobians"]) for step in traced.of("step")] == [1, 0, 0, 0]

@@ -159,6 +159,12 @@ FACTS = {
         lambda traced: ("findings" in traced.of("pass_finished")[0], [one["data"] for one in
             leaf_grads(traced).values()]),
         (False, [[2.0] * 6, [2.0] * 3])),
+    "tensors of several shapes, which have no local Jacobian": (
+        "x = torch.nested.nested_tensor([torch.ones(2), torch.full((3,), 2.)], requires_grad=True)\n"
+        "(x * x).to_padded_tensor(0.).sum().backward()",
+        lambda traced: ([one["data"] for one in leaf_grads(traced).values()],
+            [len(step["local_jacobians"]) for step in traced.of("step")]),
+        ([[2, 2, "NaN", 4, 4, 4]], [1, 0, 0, 0])),
     "an expression becomes a program with inputs": ("sin(x*y) + x",
         lambda traced: ([one["name"] for one in traced.events[0]["inputs"]], traced.of("pass_started")[0]["call"],
             [node["input"] for node in traced.nodes().values() if "leaf" in node]),

@@ -20,33 +20,6 @@ def custom_function(name: str, given: str, forward: str, backward: str, arrived:
 
 
 PROGRAMS = {
-    "training loop": """
-net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
-opt = torch.optim.Adam(net.parameters(), lr=0.1)
-for _ in range(3):
-    opt.zero_grad()
-    loss = F.cross_entropy(net(torch.randn(5, 3)), torch.tensor([0, 1, 1, 0, 1]))
-    loss.backward()
-    opt.step()
-""",
-    "hooks": """
-a = torch.ones(2, requires_grad=True)
-z = a * 2
-z.retain_grad()
-z.register_hook(lambda g: g * 10)
-a.register_hook(lambda g: g + 1)
-a.register_post_accumulate_grad_hook(lambda p: None)
-(z + z).sum().backward()
-""",
-    "views and writes": """
-a = torch.randn(3, 3, requires_grad=True)
-y = a.clone()
-v = y[0]
-y.mul_(2)
-v.add_(1)
-y[1:, 0] = a[0, :2]
-(y.sum() + v.sum()).backward()
-""",
     "views that refuse their history": """
 a = torch.randn(4, requires_grad=True)
 c, d = a * 1, a * 2

@@ -57,7 +57,7 @@ def assert_equal_values(found: Any, expected: Any, name: str) -> None:
 
 
 def test_the_same_program_gives_the_same_bytes() -> None:
-    source = PROGRAMS["training loop"] + PROGRAMS["writes into grad_output"]
+    source = PROGRAMS["cnn"] + PROGRAMS["writes into grad_output"]
     first = run_traced(source).events
     for _ in range(4):
         assert run_traced(source).events == first
@@ -66,7 +66,7 @@ def test_the_same_program_gives_the_same_bytes() -> None:
 def test_nothing_is_left_behind() -> None:
     engine = torch.autograd.Variable._execution_engine
     apply = torch.autograd.Function.__dict__["apply"]
-    run_traced(PROGRAMS["hooks"])
+    run_traced(PROGRAMS["nested in a hook"])
     run_traced(PROGRAMS["compiled"])
     run_traced("x = torch.ones(2, requires_grad=True)\nraise ValueError\n")
     assert not [finder for finder in sys.meta_path if "gradwalk" in repr(finder)]

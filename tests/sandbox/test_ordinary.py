@@ -57,12 +57,6 @@ BEHAVES: dict[str, tuple[str, str, list[tuple[str, dict[str, str]]]]] = {
         "torch.float32 tensor([-1., -2.])\n",
         [("note-full-precision", {"asked": "GradScaler", "line": "3"})],
     ),
-    "flags and seeds": (
-        "import torch\ntorch.backends.cudnn.benchmark = True\ntorch.manual_seed(3)\ntorch.cuda.manual_seed_all(3)\n" + X
-        + "a = torch.rand(2)\n(x * a).sum().backward()\ntorch.manual_seed(3)\nprint(torch.equal(a, torch.rand(2)))",
-        "True\n",
-        [("note-on-cpu", {"asked": "torch.cuda.manual_seed_all()", "line": "4"})],
-    ),
     "weights from a GPU": (
         "import io\n" + X + "file = io.BytesIO()\ntorch.save({'w': x}, file)\nfile.seek(0)\n"
         "w = torch.load(file, map_location='cuda')['w']\nw.sum().backward()\nprint(w.device, w.grad)",

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from gradwalk.protocol.document import (
     FORMAT,
-    assemble_document,
     canonical_request,
     encode,
     join_document,
@@ -66,15 +65,6 @@ def test_limits_are_only_ever_lowered() -> None:
     assert lowered.steps == 3
     assert lowered.elements == SERVER_LIMITS.elements
     assert resolve_limits(Limits(elements=10**9), ceiling=None).elements == 10**9
-
-
-def test_a_document_is_its_events_and_their_header() -> None:
-    document = assemble_document([started(), finished()])
-    again = load_document(json.loads(encode(document)))
-    assert again == document
-    assert encode(again) == encode(document)
-    with pytest.raises(ValueError, match="started"):
-        assemble_document([finished(0)])
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", 0.1, -0.0, 5e-324, True, [1.0, "NaN"]])

@@ -33,11 +33,6 @@ ABSENT = {
         "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT,
             "missing-reassigned-in-line x 4", 4),
         "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "missing-not-inputs x"),
-        "logged beside a module": ("class Net(nn.Module):\n    def forward(self, t):\n        return t * w\n" + BOTH +
-            "log = []\nlog.append((x * 2).sum().item())\nt = w * 1\ny = F.relu(Net()(t)).sum()\ny.backward()",
-            "missing-not-in-output x mul 7", 7),
-        "overwritten before it is used": (BOTH + "z = x.detach() * 2\nprint(z)\nz = w * 2\nx * 3" + OUT,
-            "missing-not-in-output x mul 6", 6),
         "cut, then a name that a function has too": (BOTH + "def f(a):\n    return a * 2\nz = x.detach()\nf(z)\n"
             "a = w * 2\nx * 3\ny = (a * w).sum()\ny.backward()", "missing-not-in-output x mul 8", 8),
         "cut into an entry that is used": (BOTH + "h = torch.zeros(2)\nh.view(-1)[0] = x.detach()[0]\nx * 3\nz = h * 2"

@@ -68,6 +68,8 @@ BAD = {
         "unused input, without a name": (LEAF +
             "torch.autograd.grad((x * 2).sum(), torch.ones(1, requires_grad=True))", 2, "problem-unused-input 1"),
         "cuda": ("x = torch.ones(2, requires_grad=True).cuda()", 1, "problem-no-gpu"),
+        "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
+            "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
             "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
@@ -83,6 +85,7 @@ BAD = {
             f"a hook with {returned}": (LEAF + f"y = x * 2\nz = y.sum()\n{at}(lambda g, *_: {returned})\nz.backward()",
                 4, told, *steps)
             for at, returned, told, *steps in (
+                ("y.register_hook", "torch.ones(3)", "problem-hook-value <lambda> shape"),
                 ("x.register_hook", "g.double()", "problem-hook-value <lambda> dtype"),
                 ("z.register_hook", "'g'", "problem-hook-tensor str"),
                 ("y.grad_fn.register_hook", "g[:1]", "problem-hook-count 1 2"),
@@ -137,6 +140,7 @@ BAD = {
             "    def forward(self, x):\n        return x", 1, "problem-nothing-called Net Net(n)(x)"),
         "nothing of torch is called": ("def relu(x):\n    return max(x, 0)\nx = 1", None, "problem-nothing-made"),
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
+        "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),
         "gradient of a gradient": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", 3,
             "problem-no-history 0"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"

@@ -181,20 +181,6 @@ async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None
         await until(lambda: runs.find(run.id) is None)
 
 
-async def test_a_replay_is_answered_and_one_that_is_called_off_says_so(opened: Open) -> None:
-    async with opened() as (engine, *_):
-        runs = runs_of(engine, [])
-        found = await replay(runs, "sin(torch.tensor(1.0, requires_grad=True)).backward()")
-        ((jacobian,),) = await events_of(found)
-        assert found.outcome.lasting
-        assert jacobian["argnum"] == 0
-        endless = await replay(runs, ENDLESS)
-        await until(lambda: endless.state is RunState.RUNNING)
-        endless.cancellation.cancel()
-        assert await read_all(endless) == []
-        assert endless.outcome.problem["fact"]["kind"] in ("problem-left", "problem-called-off")
-
-
 async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:
     async with celery() as (engine, *_):
         kept: list[Run] = []
@@ -288,7 +274,9 @@ async def test_a_client_pays_for_the_processor_time_of_its_runs_however_they_end
         left = await ask(runs, BURNING.format(number=2) + ENDLESS, client="left")
         await until(lambda: len(left.log) > 1)
         await end(left)
-        await read_all(await replay(runs, BURNING.format(number=3), "replay"))
+        found = await replay(runs, BURNING.format(number=3), "replay")
+        ((jacobian,),) = await events_of(found)
+        assert (jacobian["argnum"], found.outcome.lasting) == (0, True)
         await read_all(await ask(runs, "import time\ntime.sleep(1)\nx * 23", client="asleep"))
         await read_all(await ask(runs, "x * 21", client="quick"))
         used_up = [client for client in ("done", "left", "replay", "quick", "asleep") if await is_used_up(cpu, client)]
@@ -301,11 +289,13 @@ async def test_a_run_whose_client_has_used_up_its_time_meanwhile_is_not_begun(op
         runs = runs_of(engine, kept, abandon_seconds=60)
         blocking = await block(runs, "other")
         # A local engine has a second place, for what is slow.
-        second = await ask(runs, ENDLESS + " # 2", client="another")
+        second = await replay(runs, ENDLESS, "another")
         waiting = await ask(runs, "x * 22", client="spent")
         await leave(cpu, "spent", seconds=0)
         blocking.cancellation.cancel()
         second.cancellation.cancel()
+        assert await read_all(second) == []
+        assert second.outcome.problem["fact"]["kind"] in ("problem-left", "problem-called-off")
         events = await events_of(waiting)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]
         assert events[1]["kind"] == "busy"

@@ -71,7 +71,8 @@ def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
 
 @pytest.fixture(scope="session")
 def narrow_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """A shared server with 60 connections for an address, a second for a request and two for all runs of a client."""
+    """A shared server with 60 connections for an address, a second for a request, two for all runs of a client, and a
+    log in text."""
     with share(request.config.stash[FOLDER], "narrow") as shared:
         yield shared
 

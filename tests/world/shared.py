@@ -21,6 +21,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "usual": {"allowed_hosts": [ELSEWHERE]},
     "short": {"run_seconds": 3, "run_memory_bytes": 128 << 20},
     "narrow": {
+        "log_format": "text",
         "trusted_proxies": ["127.0.0.1"],
         "client_connections_max": 60,
         "request_seconds": 1,

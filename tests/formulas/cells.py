@@ -1,11 +1,10 @@
-"""Reads moves in plain Python, by what the page of the trace format says of them."""
+"""Reads moves, every cell by its indices, by what the page of the trace format says of them."""
 
-import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 from gradwalk.protocol.moves import Move, MoveSource
@@ -37,14 +36,13 @@ def _table(source: MoveSource, made: Sequence[Table], named: Callable[[str], Tab
 
 
 def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[float]:
-    result = [0.0] * math.prod(shape)
+    result = np.zeros(math.prod(shape))
     first = tables[0][0]
     if "source" in move:
         return [0.0 if place < 0 else first[place] for place in move["source"]]
     if "goal" in move:
-        for cell, place in zip(first, move["goal"], strict=True):
-            result[place] += cell
-        return result
+        np.add.at(result, move["goal"], first)
+        return result.tolist()
     *given, made = re.split(",|->", move["axes"])
     axes = [re.findall(r"\([^)]*\)|[a-z]", one) for one in (*given, made)]
     shapes = [*(table[1] for table in tables), shape]
@@ -53,25 +51,17 @@ def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[fl
         for index, size in zip(indices, dims, strict=True):
             if len(index) == 1:
                 sizes[index] = max(size, sizes.get(index, 1))
-    for places in itertools.product(*map(range, sizes.values())):
-        at = dict(zip(sizes, places, strict=True))
-        flats = [_flat(indices, dims, at) for indices, dims in zip(axes, shapes, strict=True)]
-        if None in flats:
-            continue
-        numbers = [table[0][flat] for table, flat in zip(tables, flats, strict=False)]
-        if move["verb"] == "subtract":
-            result[flats[-1]] = numbers[0] - numbers[1]
-        else:
-            result[flats[-1]] += math.prod(numbers)
-    return result
-
-
-def _flat(indices: Sequence[str], dims: Sequence[int], at: Mapping[str, int]) -> Any:
-    flat = 0
-    for index, size in zip(indices, dims, strict=True):
-        place = eval(re.sub(r"(\d)([a-z])", r"\1*\2", index), {}, dict(at)) if len(index) > 1 else at[index]
-        place = 0 if len(index) == 1 and size == 1 else place
-        if not 0 <= place < size:
-            return None
-        flat = flat * size + place
-    return flat
+    count = math.prod(sizes.values())
+    places = np.array([*np.ndindex(*sizes.values())], int).reshape(count, len(sizes)).T
+    at, inside, flats = dict(zip(sizes, places, strict=True)), np.full(count, True), []
+    for indices, dims in zip(axes, shapes, strict=True):
+        flat = np.zeros(count, int)
+        for index, size in zip(indices, dims, strict=True):
+            place = eval(re.sub(r"(\d)([a-z])", r"\1*\2", index), {}, at) * (len(index) > 1 or size > 1)
+            inside &= (0 <= place) & (place < size)
+            flat = flat * size + place
+        flats.append(flat)
+    numbers = [np.array(table[0])[flat[inside]] for table, flat in zip(tables, flats, strict=False)]
+    made_at = numbers[0] - numbers[1] if move["verb"] == "subtract" else math.prod(numbers)
+    np.add.at(result, flats[-1][inside], made_at)
+    return result.tolist()

@@ -80,12 +80,8 @@ def _one_hot(numbers: Any, num_classes: int) -> Tensor:
     return found * is_class.unsqueeze(-1)
 
 
-def _kept(function: Function) -> Function:
-    return lambda x, dim=None: function(x) if dim is None else function(x, dim, keepdim=True)
-
-
 def _product_of_others(value: Tensor, dim: int | None = None) -> Tensor:
-    output, back = torch.func.vjp(lambda x: _kept(torch.prod)(x, dim), value)
+    output, back = torch.func.vjp(lambda x: x.prod() if dim is None else x.prod(dim, keepdim=True), value)
     return back(torch.ones_like(output))[0].conj()
 
 
@@ -202,28 +198,11 @@ def _masked_scatter(base: Tensor, mask: Tensor, value: Tensor) -> Tensor:
 
 
 def _einsum(equation: str, *tables: Any) -> Tensor:
-    """Letter by letter: every product is added to the entry of the result with its letters."""
-    given, _, result = equation.partition("->")
-    letters = sorted({*given} - {","})
-    operands = []
-    for names, table in zip(given.split(","), tables, strict=True):
-        value = tensor(table).to(torch.float64)
-        value = value.reshape(value.shape[value.dim() - len(names) :])
-        for name in sorted({*names}):
-            while names.count(name) > 1:
-                first, last = names.index(name), names.rindex(name)
-                value = value.diagonal(0, first, last)
-                names = names.replace(name, "") + name
-        order = [names.index(name) for name in letters if name in names]
-        value = value.permute(order)
-        operands.append(
-            value.reshape([value.shape[sorted(names).index(name)] if name in names else 1 for name in letters])
-        )
-    product = reduce(operator.mul, operands)
-    summed = [at for at, name in enumerate(letters) if name not in result]
-    product = product.sum(summed) if summed else product
-    kept = [name for name in letters if name in result]
-    return product.permute([kept.index(name) for name in result])
+    """A row is printed as a matrix, with one dim more than it has letters."""
+    letters = equation.partition("->")[0].split(",")
+    values = [tensor(table).to(torch.float64) for table in tables]
+    parts = [value.reshape(value.shape[value.dim() - len(own) :]) for own, value in zip(letters, values, strict=True)]
+    return torch.einsum(equation, *parts)
 
 
 _OF_TENSORS: Mapping[str, Function] = {
@@ -247,7 +226,6 @@ _OF_TENSORS: Mapping[str, Function] = {
     "put": _put,
     "diagonal_scatter": lambda base, value, **options: torch.diagonal_scatter(*_wide(base, value), **options),
     "unique": torch.unique,
-    "bincount": lambda value, minlength: torch.bincount(value.long(), minlength=minlength),
     **{name: _joined(getattr(torch, name)) for name in ("cat", "stack")},
     **{name: _along(getattr(torch, name)) for name in ("gather", "scatter", "scatter_add")},
     **{name: _along(getattr(torch, name)) for name in ("index_select", "index_add", "index_fill")},
@@ -256,7 +234,6 @@ FUNCTIONS: Mapping[str, Function] = _Names(
     Re=lambda value: torch.as_tensor(value).real,
     Im=lambda value: torch.as_tensor(value).imag,
     ones=lambda shape: torch.ones(shape, dtype=torch.float64),
-    min=lambda a, b: torch.clamp(torch.as_tensor(a), max=b),
     max=lambda a, b: torch.clamp(torch.as_tensor(a), min=b),
     reshape=lambda value, shape: torch.as_tensor(value).reshape(shape),
     where=_where,
@@ -266,7 +243,6 @@ FUNCTIONS: Mapping[str, Function] = _Names(
     product_of_others=_product_of_others,
     einsum=_einsum,
     interpolate_transposed=_transposed(_resized),
-    **{name: _kept(getattr(torch, name)) for name in ("amax", "amin", "prod", "nansum")},
     **{f"{name}_transposed": _transposed(_pooled(getattr(functional, name))) for name in ("avg_pool2d", "avg_pool3d")},
     **{
         f"adaptive_avg_pool{rank}d_transposed": _transposed(getattr(functional, f"adaptive_avg_pool{rank}d"))
@@ -383,7 +359,6 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
     root = _of_values(lambda value: torch.sqrt(tensor(value)))
     either = _of_values(operator.or_)
     both = _of_values(operator.and_)
-    deny = _of_values(operator.invert)
 
     def start(self, tree: Tree[Token]) -> Any:
         formula, *meanings = tree.children

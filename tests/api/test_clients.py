@@ -13,6 +13,7 @@ from gradwalk.api.clients import name_client
 from gradwalk.api.service import choose_rates
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
+from gradwalk.protocol.upgrades import load_document
 from tests.api.metrics import counts
 from tests.world.cluster import Cluster
 from tests.world.processes import PATIENCE_SECONDS, children_of, command_of, wait_until
@@ -110,7 +111,11 @@ def test_links_to_a_kept_program_run_it_within_a_rate_of_their_own(tight_server:
         headers = who | {"Origin": "https://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
         return client.get(path, params={"i": f'{{"x": {number}.0}}'}, headers=headers)
 
-    assert [ask(number).status_code for number in (1, 2)] == [200, 200]
+    first, second = ask(1), ask(2)
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert second.headers["access-control-allow-origin"] == "*"
+    (finished,) = [each for each in load_document(second.json())["events"] if each["type"] == "pass_finished"]
+    assert [each["grad"]["data"] for each in finished["leaf_grads"]] == [[4.0]]
     assert why(ask(3)) == "api-busy-link"
     assert ask(2).status_code == 200
     assert client.post("/api/traces", json={"source": "x + 200"}, headers=who).status_code == 202

@@ -87,11 +87,8 @@ def test_any_bytes_anywhere_are_no_server_error(server: Any) -> None:
 
 def test_every_status_has_a_shape_and_every_stream_its_messages(server: Any) -> None:
     description = server.client.get("/openapi.json").json()
-    shapes = set(description["components"]["schemas"])
-    assert {"Refusal", "TraceRequest", "Step", "Receipt", "RoomView"} <= shapes
-    said = json.dumps(description)
-    assert set(re.findall(r"#/components/schemas/(\w+)", said)) <= shapes
-    assert "HTTPValidationError" not in said
+    named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(description)))
+    assert named <= description["components"]["schemas"].keys()
     for path, operations in description["paths"].items():
         for method, operation in operations.items():
             for status, answer in operation["responses"].items():

@@ -44,10 +44,12 @@ def again(server: Any, path: str, **headers: str) -> httpx.Response:
     return answer
 
 
-def test_a_program_posted_for_its_stream_is_traced_and_then_known(server: Any) -> None:
-    events = post(server, PROGRAM)
-    assert [event["type"] for event in events].count("step") >= 3
-    answer = server.client.post("/api/traces", json=payload(PROGRAM))
+def test_a_program_posted_for_its_stream_is_traced_as_in_python_and_then_known(server: Any) -> None:
+    events = post(server, PROGRAM, seed=5)
+    assert encode(events) == encode(
+        json.loads(write_document(trace_in_this_process(PROGRAM, seed=5).document))["events"]
+    )
+    answer = server.client.post("/api/traces", json=payload(PROGRAM, seed=5))
     assert answer.status_code == 200
     receipt = answer.json()
     assert receipt["status"] == "done"
@@ -72,14 +74,6 @@ def test_a_program_is_kept_when_it_is_shared_and_not_by_its_runs(server: Any) ->
     moved = {"source": program["source"], "options": other.json()["options"]}
     address = f"/api/snippets/{snippet_id(TraceRequest.model_validate(moved))}"
     assert server.client.get(address).status_code == 404
-
-
-def test_python_and_post_give_the_same_bytes(server: Any) -> None:
-    """As the command line does: `tests/cli`."""
-    posted = post(server, PROGRAM, seed=5)
-    here = trace_in_this_process(PROGRAM, seed=5)
-    assert posted[0]["id"] == here.id
-    assert encode(posted) == encode(json.loads(write_document(here.document))["events"])
 
 
 def read_stream(answer: httpx.Response) -> list[Any]:

@@ -58,7 +58,7 @@ def _cells(move: Move, tables: Sequence[Table], shape: Sequence[int]) -> list[fl
         flat = np.zeros(count, int)
         for index, size in zip(indices, dims, strict=True):
             place = eval(re.sub(r"(\d)([a-z])", r"\1*\2", index), {}, at) * (len(index) > 1 or size > 1)
-            inside &= (0 <= place) & (place < size)
+            inside &= (place >= 0) & (place < size)
             flat = flat * size + place
         flats.append(flat)
     numbers = [np.array(table[0])[flat[inside]] for table, flat in zip(tables, flats, strict=False)]

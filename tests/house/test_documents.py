@@ -63,15 +63,10 @@ def test_make_targets_and_folders_of_tests_that_are_named_exist_and_none_is_forg
     assert [name for name in packages if not re.search(rf"\b{name}\b", drawn)] == []
 
 
-ODDS_AND_ENDS = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc"}
 # Written so that this file does not contain what it forbids.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users)/")
 PACKAGE_HOSTS = re.compile(r"registry[.]npmjs|files[.]pythonhosted|(?<!on )pypi[.]org/simple")
 BINARY = {".gif", ".png", ".woff2", ".woff", ".ico", ".ttf"}
-
-
-def test_no_file_is_a_box_for_odds_and_ends() -> None:
-    assert [path for path in TRACKED if set(re.split(r"\W|_", path.stem.lower())) & ODDS_AND_ENDS] == []
 
 
 def machine_words(text: str) -> list[str]:

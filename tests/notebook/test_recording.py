@@ -14,15 +14,6 @@ from gradwalk.protocol.events import EVENT
 from gradwalk.protocol.merging import merge
 from tests.twin import tensor_of
 
-FIRST_TRACE = """
-import sys
-import gradwalk
-assert "torch" not in sys.modules, "importing the package"
-program = "import torch\\nw = torch.ones(2, 3, requires_grad=True)\\n((w @ torch.ones(3)).tanh() ** 2).sum().backward()"
-events = gradwalk.trace(program).events
-assert any(one["formula"] for event in events if event["type"] == "explained" for one in event["nodes"])
-assert "torch._dynamo" not in sys.modules, "a first trace and its formulas"
-"""
 LONG_CHAIN = r"""
 import gc, resource, torch
 import gradwalk
@@ -38,10 +29,6 @@ del trace, y
 gc.collect()
 print("alive")
 """
-
-
-def test_a_first_trace_imports_no_compiler(run):
-    run(["-c", FIRST_TRACE])
 
 
 @pytest.mark.soak

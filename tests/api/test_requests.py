@@ -17,11 +17,8 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
 @pytest.mark.parametrize(
     ("body", "status", "place"),
     [
-        pytest.param(b"", 422, "body", id="nothing"),
         pytest.param(b"{", 422, "body", id="broken JSON"),
-        pytest.param(b'{"source": 3}', 422, "body.source", id="source is a number"),
         pytest.param(b'{"source": "x", "extra": 1}', 422, "body.extra", id="unknown field"),
-        pytest.param(b'{"source": "x", "options": {"seed": -1}}', 422, "body.options.seed", id="bad seed"),
         pytest.param(b'{"source": "x", "options": {"seed": false}}', 422, "body.options.seed", id="false is not 0"),
         pytest.param(b'{"source": "\\ud800"}', 422, "surrogate", id="lone surrogate"),
         pytest.param(b'{"source": "\xff"}', 422, "UTF-8", id="not UTF-8"),

@@ -303,7 +303,9 @@ def test_without_a_backward_it_says_so() -> None:
     assert [one["fact"]["kind"] for one in trace.problems] == ["problem-no-pass"]
 
 
-def test_a_script_runs_as_python_runs_it_and_its_page_is_written_without_a_compiler(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_script_runs_as_python_runs_it_and_its_page_needs_no_compiler(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
     (tmp_path / "model.py").write_text("FACTOR = 3.0\n")
     script = tmp_path / "train.py"
     script.write_text(

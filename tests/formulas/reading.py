@@ -50,10 +50,13 @@ def _from_numbers(function: Function) -> Function:
 
 
 def _of_tensors(function: Function) -> Function:
-    """Tensors without dims are printed as numbers."""
+    """Tensors without dims are printed as numbers, and what torch wants of one dtype is of two where one is complex."""
 
     def called(*arguments: Any, **options: Any) -> Any:
-        return function(*[tensor(one) if isinstance(one, float | complex) else one for one in arguments], **options)
+        found = [tensor(one) if isinstance(one, float | complex) else one for one in arguments]
+        tensors = [one for one in found if isinstance(one, Tensor) and (one.is_floating_point() or one.is_complex())]
+        wide = dict(zip(map(id, tensors), _wide(*tensors), strict=True))
+        return function(*[wide.get(id(one), one) for one in found], **options)
 
     return called
 
@@ -68,8 +71,7 @@ def _wide(*values: Tensor) -> list[Tensor]:
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> Any:
-    dtype = torch.result_type(tensor(then), tensor(otherwise))
-    return torch.where(condition, tensor(then).to(dtype), tensor(otherwise).to(dtype))
+    return torch.where(condition, *_wide(tensor(then), tensor(otherwise)))
 
 
 def _one_hot(numbers: Any, num_classes: int) -> Tensor:
@@ -128,8 +130,6 @@ def _along(function: Function) -> Function:
             others = [dim, *others]
         if value is not None:
             others.append(value)
-        if isinstance(others[-1], Tensor) and others[-1].dtype != torch.int64:
-            base, others[-1] = _wide(base, others[-1])
         along, index, *rest = others
         return function(base, along, index.long(), *rest)
 
@@ -187,16 +187,6 @@ def _padded_to(value: Tensor, shape: Any) -> Tensor:
     return whole
 
 
-def _put(base: Tensor, index: Tensor, value: Tensor, accumulate: bool = False) -> Tensor:
-    base, value = _wide(base, value)
-    return torch.put(base, torch.as_tensor(index).long(), value, accumulate)
-
-
-def _masked_scatter(base: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    base, value = _wide(base, value)
-    return torch.masked_scatter(base, torch.as_tensor(mask).bool(), value)
-
-
 def _einsum(equation: str, *tables: Any) -> Tensor:
     """A row is printed as a matrix, with one dim more than it has letters."""
     letters = equation.partition("->")[0].split(",")
@@ -221,10 +211,10 @@ _OF_TENSORS: Mapping[str, Function] = {
     "windows_transposed": _back_through(lambda x, dimension, size, step: x.unfold(dimension, size, step)),
     "pad_transposed": _back_through(functional.pad),
     "masked_select": lambda value, mask: torch.masked_select(value, torch.as_tensor(mask).bool()),
-    "masked_scatter": _masked_scatter,
+    "masked_scatter": lambda base, mask, value: torch.masked_scatter(base, torch.as_tensor(mask).bool(), value),
     "take": lambda value, index: torch.take(value, torch.as_tensor(index).long()),
-    "put": _put,
-    "diagonal_scatter": lambda base, value, **options: torch.diagonal_scatter(*_wide(base, value), **options),
+    "put": lambda base, index, *rest, **options: torch.put(base, torch.as_tensor(index).long(), *rest, **options),
+    "diagonal_scatter": torch.diagonal_scatter,
     "unique": torch.unique,
     **{name: _joined(getattr(torch, name)) for name in ("cat", "stack")},
     **{name: _along(getattr(torch, name)) for name in ("gather", "scatter", "scatter_add")},
@@ -416,8 +406,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
         value = self.visit(last)
         for case in reversed(cases):
             then, condition = map(self.visit, case.children)
-            dtype = torch.result_type(tensor(then), tensor(value))
-            value = torch.where(_condition(condition), tensor(then).to(dtype), tensor(value).to(dtype))
+            value = _where(_condition(condition), then, value)
         return value
 
     def standard_function(self, tree: Tree[Token]) -> Any:

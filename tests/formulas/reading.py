@@ -38,22 +38,17 @@ class _Names(dict[str, Function]):
     def __missing__(self, name: str) -> Function:
         for place in _PLACES:
             if hasattr(place, name):
-                return _from_numbers(getattr(place, name))
+                return _of_tensors(getattr(place, name))
         raise KeyError(name)
-
-
-def _from_numbers(function: Function) -> Function:
-    """Constants may stand where torch wants tensors."""
-    return lambda first, *others, **options: function(
-        first if isinstance(first, tuple) else tensor(first), *others, **options
-    )
 
 
 def _of_tensors(function: Function) -> Function:
     """Tensors without dims are printed as numbers, and what torch wants of one dtype is of two where one is complex."""
 
     def called(*arguments: Any, **options: Any) -> Any:
-        found = [tensor(one) if isinstance(one, float | complex) else one for one in arguments]
+        first, *others = arguments
+        found = [tensor(first) if isinstance(first, int) else first, *others]
+        found = [tensor(one) if isinstance(one, float | complex) else one for one in found]
         tensors = [one for one in found if isinstance(one, Tensor) and (one.is_floating_point() or one.is_complex())]
         wide = dict(zip(map(id, tensors), _wide(*tensors), strict=True))
         return function(*[wide.get(id(one), one) for one in found], **options)
@@ -196,11 +191,7 @@ def _einsum(equation: str, *tables: Any) -> Tensor:
 
 
 _OF_TENSORS: Mapping[str, Function] = {
-    "zeros": lambda shape: torch.zeros(shape, dtype=torch.float64),
-    "eye": lambda **sizes: torch.eye(**sizes, dtype=torch.float64),
-    "inverse": torch.linalg.inv,
     **{name: _many(getattr(torch, name)) for name in ("permute", "flip", "roll")},
-    "pad": functional.pad,
     "part": _part,
     "with_zeros": _with_zeros,
     "into_zeros": lambda v, shape, at: _back_through(_part)(v, shape, at=at),
@@ -214,8 +205,6 @@ _OF_TENSORS: Mapping[str, Function] = {
     "masked_scatter": lambda base, mask, value: torch.masked_scatter(base, torch.as_tensor(mask).bool(), value),
     "take": lambda value, index: torch.take(value, torch.as_tensor(index).long()),
     "put": lambda base, index, *rest, **options: torch.put(base, torch.as_tensor(index).long(), *rest, **options),
-    "diagonal_scatter": torch.diagonal_scatter,
-    "unique": torch.unique,
     **{name: _joined(getattr(torch, name)) for name in ("cat", "stack")},
     **{name: _along(getattr(torch, name)) for name in ("gather", "scatter", "scatter_add")},
     **{name: _along(getattr(torch, name)) for name in ("index_select", "index_add", "index_fill")},
@@ -224,6 +213,8 @@ FUNCTIONS: Mapping[str, Function] = _Names(
     Re=lambda value: torch.as_tensor(value).real,
     Im=lambda value: torch.as_tensor(value).imag,
     ones=lambda shape: torch.ones(shape, dtype=torch.float64),
+    zeros=lambda shape: torch.zeros(shape, dtype=torch.float64),
+    eye=lambda **sizes: torch.eye(**sizes, dtype=torch.float64),
     max=lambda a, b: torch.clamp(torch.as_tensor(a), min=b),
     reshape=lambda value, shape: torch.as_tensor(value).reshape(shape),
     where=_where,

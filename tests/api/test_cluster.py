@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 from collections.abc import Iterator
+from http.client import HTTPResponse
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import pytest
 
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.store.compression import decompress
+from tests.benchmarks.hall import get
 from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster, follow_to_the_end
 from tests.world.processes import wait_until
@@ -140,7 +142,10 @@ async def test_stuck_followers_of_a_room_are_noticed_by_nobody_else_and_told_the
             await honest.until(lambda: honest.view["revision"] == said)
             await honest.drop()
             assert await hall.close() == 204
-            told = [read_to_the_end(late) for late in stuck]
+            answers = [HTTPResponse(late) for late in stuck]
+            for answer in answers:
+                answer.begin()
+            told = [answer.read() for answer in answers]
     for one in told:
         views = [json.loads(line[6:]) for line in one.split(b"\n") if line[:7] == b"data: {"]
         assert views[-2]["revision"] == said, "the last thing that was shown"
@@ -153,13 +158,5 @@ def open_unread(url: str, path: str) -> socket.socket:
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     stream.settimeout(60)
     stream.connect((where.hostname, where.port))
-    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
+    stream.sendall(get(path))
     return stream
-
-
-def read_to_the_end(stream: socket.socket) -> bytes:
-    """The answer; each message of a stream is a chunk of its own."""
-    answer = bytearray()
-    while not answer.endswith(b"\r\n0\r\n\r\n"):
-        answer += stream.recv(1 << 16)
-    return bytes(answer)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from gradwalk.formulas.check import check_formula
 from tests.twin import Step, watching
@@ -68,14 +69,10 @@ def run_backward(outputs: Sequence[Tensor], seed: int = 0, fill: float | None = 
     return [Visit.of(step) for step in steps if "AccumulateGrad" not in step.name]
 
 
-def differentiable_tensors(value: Any) -> Iterator[Tensor]:
+def differentiable_tensors(value: Any) -> list[Tensor]:
     """The tensors with a grad_fn in whatever an op returned."""
-    if isinstance(value, Tensor):
-        if value.grad_fn is not None and not value.is_sparse and value.layout == torch.strided:
-            yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from differentiable_tensors(item)
+    found = [one for one in tree_leaves(value) if isinstance(one, Tensor) and one.grad_fn is not None]
+    return [one for one in found if not one.is_sparse and one.layout == torch.strided]
 
 
 def database_visits(database: Sequence[Any], dtype: torch.dtype = torch.float64, limit: int = 12) -> Iterator[Met]:
@@ -95,7 +92,7 @@ def _sample_visits(op: Any, dtype: torch.dtype, limit: int) -> Iterator[Visit]:
         if count == limit:
             return
         try:
-            outputs = list(differentiable_tensors(op.op(sample.input, *sample.args, **sample.kwargs)))
+            outputs = differentiable_tensors(op.op(sample.input, *sample.args, **sample.kwargs))
             yield from run_backward(outputs) if outputs else ()
         except (RuntimeError, NotImplementedError, TypeError):
             # Samples that torch itself cannot differentiate (sparse layouts, ops without a derivative).

@@ -51,7 +51,6 @@ MISTAKEN = {
     "the text of a program": (lambda: gradwalk.show("sin(x * y)"), "`str`"),
     "a function": (lambda: gradwalk.show(double), "`function`"),
     "a module": (lambda: gradwalk.trace_tensors(torch.nn.Tanh()), "`Tanh`"),
-    "nothing": (lambda: gradwalk.trace_tensors([]), "`list`"),
     "a function to run": (lambda: gradwalk.trace(double), "`function`"),
 }
 

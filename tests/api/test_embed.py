@@ -108,9 +108,7 @@ def test_a_link_is_found_by_oembed(kept) -> None:
         ("url={base}t/{snippet}&format=xml", 501),
         ("url={base}t/" + "0" * 40, 404),
         ("url=https://elsewhere.example/t/{snippet}", 404),
-        ("url={base}docs", 404),
         ("url=http://[", 404),
-        ("", 422),
     ],
 )
 def test_oembed_says_what_it_cannot_do(kept, query: str, status: int) -> None:

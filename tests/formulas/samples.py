@@ -58,9 +58,6 @@ HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
     "FillBackward3": lambda: inner(3).fill_(leaf()),
     "WeightNormInterfaceBackward0": lambda: torch._weight_norm(leaf(3, 2), leaf(1, 2), 1),
     "NativeDropoutBackward0": lambda: torch.native_dropout(leaf(5), 0.4, True)[0],
-    "ScaledDotProductFlashAttentionForCpuBackward0": lambda: functional.scaled_dot_product_attention(
-        *(leaf(1, 2, 3, 4) for _ in range(3)), is_causal=True
-    ),
     "MkldnnRnnLayerBackward0": lambda: torch.nn.LSTM(2, 3, num_layers=2, bidirectional=True)(
         leaf(4, 2, 2, dtype=torch.float32)
     )[0],

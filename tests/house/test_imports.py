@@ -26,6 +26,8 @@ FAULTS = [
 FRONTEND_FAULTS = [
     ("src/protocol/planted.ts", "../model/planted", "protocol-looks-inward-only"),
     ("src/model/planted.ts", "../stream/planted", "model-looks-inward-only"),
+    ("src/stream/planted.ts", "../player/planted", "stream-looks-inward-only"),
+    ("src/words/planted.ts", "../scene/planted", "words-looks-inward-only"),
     ("src/player/planted.ts", "./nowhere", "no-unresolved"),
     ("src/cellar/planted.ts", "../model/planted", "every-room-is-placed"),
     ("src/scene/planted.ts", "./planted_back", "no-cycles"),

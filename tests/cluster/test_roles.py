@@ -18,8 +18,12 @@ FOREIGN_TO_ALL = {
     "all keys": ("keys", "*"),
     "a walk through all keys": ("scan", "0"),
     "everything gone": ("flushall",),
+    "settings": ("config", "get", "*"),
     "what others say": ("monitor",),
+    "other clients": ("client", "list"),
     "a program of its own": ("eval", "return 1", "0"),
+    "another server's copy": ("replicaof", "127.0.0.1", "1"),
+    "the end": ("shutdown",),
     "a foreign key": ("get", "theirs"),
     "a key that begins as ours": ("get", "gradwalk"),
 }

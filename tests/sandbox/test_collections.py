@@ -48,36 +48,25 @@ def judge(listed: Listed, kind: str) -> bool:
     )
 
 
-def run_all(
-    sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool]
-) -> list[tuple[str, list[str], str]]:
-    """Every program in a child of its own, a few at a time; gives those that did not end as they should."""
-
-    def run(listed: Listed) -> tuple[str, list[str], str] | None:
-        kind = kind_of(trace_in(sandbox, listed.source))
-        return None if judge(listed, kind) else (listed.name, sorted(listed.outcomes), kind)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return [found for found in pool.map(run, programs) if found]
-
-
 def marks() -> set[str]:
     """Files that a hostile program of the collection would leave."""
     return {str(path) for place in PLACES for path in place.glob("*gradwalk-escaped*")}
 
 
-def contain(sandbox: Sandbox, programs: list[Listed], judge: Callable[[Listed, str], bool] = judge) -> None:
-    """Runs hostile programs, and looks at what they may have left."""
+def contain(sandbox: Sandbox, programs: list[Listed]) -> None:
+    """Runs every program in a child of its own, a few at a time, and looks at what they may have left."""
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     reference = encode(trace_in(sandbox, REFERENCE))
     launcher = sandbox.launcher
-    wrong = run_all(sandbox, programs, judge)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        kinds = list(pool.map(lambda listed: kind_of(trace_in(sandbox, listed.source)), programs))
     assert encode(trace_in(sandbox, REFERENCE)) == reference
     assert sandbox.launcher is launcher, "the zygote was lost"
-    wait_until(lambda: len(children_of(launcher.pid)) <= 1)  # type: ignore[union-attr]
+    wait_until(lambda: len(children_of(launcher.pid)) <= 1)
     assert marks() == set()
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # noqa: PTH208
-    assert not wrong
+    ended = zip(programs, kinds, strict=True)
+    assert [(one.name, sorted(one.outcomes), kind) for one, kind in ended if not judge(one, kind)] == []
 
 
 @pytest.mark.parametrize("part", PARTS)

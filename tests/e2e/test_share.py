@@ -8,13 +8,14 @@ from playwright.sync_api import Locator, expect
 from gradwalk.words.catalogue import say
 from tests.e2e.player import PlayerPage, fragment, named
 from tests.hosts.recipes import recipe
-from tests.world.sites import TWO_LAYERS
+
+PROGRAM = "# two products\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * x).backward()\n"
 
 
 @pytest.fixture
 def dialog(player: PlayerPage) -> Locator:
     """The dialog, opened as a person does, at step 2, phase 3."""
-    player.open(fragment(TWO_LAYERS, s="2.3"))
+    player.open(fragment(PROGRAM, s="2.3"))
     player.wait_for_place("2.3")
     player.wait_for_end_of_run()
     player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -66,7 +67,7 @@ def test_what_is_handed_out_is_what_the_pages_for_lecturers_print(dialog: Locato
         "markdown": f"[![{title}]({player.server}/t/{number}/preview.png?s=2.3)]({handed['link']})",
     }
     player.page.goto(handed["link"])
-    expect(player.program).to_contain_text("Two layers, one step")
+    expect(player.program).to_contain_text("two products")
     assert len(handed["hash"].removeprefix(player.server)) < 400
     assert "s=2.3" in handed["hash"]
 

@@ -1,10 +1,10 @@
 """The SQLite store against real files: two at once, eviction, a full disk, damage."""
 
-import os
 import resource
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from os import urandom
 from pathlib import Path
 
 import pytest
@@ -29,11 +29,6 @@ async def opened(path: Path, **sizes: int) -> AsyncIterator[SqliteStore]:
         await store.close()
 
 
-def noise(size: int) -> bytes:
-    """Bytes that gzip cannot make smaller."""
-    return os.urandom(size)
-
-
 def ask(path: Path, query: str) -> int:
     """The one number that SQLite itself finds in the file."""
     with closing(sqlite3.connect(path / FILE)) as database:
@@ -44,12 +39,12 @@ async def test_the_longest_unused_are_evicted_and_snippets_stay(tmp_path: Path) 
     names = [f"{number:02}" for number in range(30)]
     async with opened(tmp_path, trace_bytes_max=10_000) as store:
         for name in names:
-            await store.put_trace(name, noise(1_000))
+            await store.put_trace(name, urandom(1_000))
             await store.put_snippet(name, b"request", "client")
     async with opened(tmp_path, trace_bytes_max=10_000) as store:
         kept = [name for name in names if await store.get_trace(name) is not None]
         assert None not in [await store.get_snippet(name) for name in names]
-        await store.put_trace("large", noise(50_000))
+        await store.put_trace("large", urandom(50_000))
     assert 5 <= len(kept) <= 10
     assert kept == names[-len(kept) :]
     async with opened(tmp_path) as store:
@@ -85,7 +80,7 @@ async def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_
         resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / f"{FILE}-wal").stat().st_size, limits[1]))
         try:
             with pytest.raises(StoreError):
-                await store.put_trace("new", noise(100_000))
+                await store.put_trace("new", urandom(100_000))
             with pytest.raises(StoreError):
                 await store.check()
             async with opened(tmp_path) as other:
@@ -98,7 +93,7 @@ async def test_a_full_disk_is_a_clear_error_and_old_traces_are_still_served(tmp_
 
 async def test_a_damaged_file_is_a_store_error(tmp_path: Path) -> None:
     async with opened(tmp_path) as store, opened(tmp_path) as damaged:
-        await store.put_trace("a", noise(50_000))
+        await store.put_trace("a", urandom(50_000))
         with closing(sqlite3.connect(tmp_path / FILE)) as other:
             other.execute("DROP TABLE trace")
         with pytest.raises(StoreError, match="cannot be read"):
@@ -126,7 +121,7 @@ async def test_the_size_that_is_counted_along_is_the_real_one(tmp_path: Path) ->
         written: set[int] = set()
         before = 0
         for number in (each % 45 for each in range(60)):
-            await store.put_trace(str(number), noise(700))
+            await store.put_trace(str(number), urandom(700))
             now = ask(tmp_path, real_bytes)
             if number not in written and now < before:
                 assert before + 700 > 20_000, "evicted before it was full"
@@ -138,9 +133,9 @@ async def test_the_size_that_is_counted_along_is_the_real_one(tmp_path: Path) ->
     async with opened(tmp_path, trace_bytes_max=OF_ONE_WRITER) as store:
         async with opened(tmp_path) as other:
             for number in range(COUNT_EVERY - 50):
-                await store.put_trace(f"ours {number}", noise(100))
-                await other.put_trace(f"theirs {number}", noise(100))
+                await store.put_trace(f"ours {number}", urandom(100))
+                await other.put_trace(f"theirs {number}", urandom(100))
         assert ask(tmp_path, real_bytes) > OF_ONE_WRITER
         for number in range(100):
-            await store.put_trace(f"again {number}", noise(100))
+            await store.put_trace(f"again {number}", urandom(100))
         assert ask(tmp_path, real_bytes) <= OF_ONE_WRITER, "what another one wrote is counted as well, sooner or later"

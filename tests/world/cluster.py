@@ -1,7 +1,6 @@
 """Workers and servers of a cluster: the command lines and settings of `docker-compose.yml`, as local processes."""
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -16,9 +15,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.world.compose import SERVICES
 from tests.world.processes import ENVIRONMENT, PATIENCE_SECONDS, wait_until
-from tests.world.redis import Redis
+from tests.world.redis import SERVICES, Redis
 from tests.world.server import Server
 from tests.world.stream import ACCEPT, events_in
 
@@ -67,8 +65,7 @@ class Worker:
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
         """Ends it. Idempotent."""
-        if self.process.poll() is None:
-            os.kill(self.process.pid, number)
+        self.process.send_signal(number)
         self.process.wait(60)
 
 

@@ -20,7 +20,7 @@ from tests.world.cluster import Cluster
 from tests.world.processes import run_program as run_any_program
 from tests.world.processes import run_python
 from tests.world.redis import Redis
-from tests.world.sandbox import limits_of
+from tests.world.sandbox import HASTY, PATIENT
 from tests.world.server import Server
 from tests.world.shared import FOLDER, SharedServer, share, stop_shared_servers
 from tests.world.sites import serving
@@ -111,7 +111,7 @@ def sandboxes() -> Iterator[Callable[..., Sandbox]]:
 
         @cache
         def find(*, is_hasty: bool = False) -> Sandbox:
-            return stack.enter_context(Sandbox(limits_of(is_hasty=is_hasty)))
+            return stack.enter_context(Sandbox(HASTY if is_hasty else PATIENT))
 
         yield find
 

@@ -2,14 +2,20 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import redis
+import yaml
 
-from tests.world.compose import SERVICES
-from tests.world.processes import wait_until
+from tests.world.processes import ROOT, wait_until
+
+_FILLED = re.sub(r"\$\{(\w+)[^}]*\}", r"\1", (ROOT / "docker-compose.yml").read_text())
+"""A variable's password is its name: `${WEB_PASSWORD:?why}` is `WEB_PASSWORD`."""
+SERVICES: dict[str, Any] = yaml.safe_load(_FILLED)["services"]
 
 SERVER = os.environ.get("GRADWALK_TEST_REDIS", "redis-server")
 """Another server of the same protocol, such as Valkey's."""
@@ -49,8 +55,7 @@ class Redis:
 
     def stop(self, number: signal.Signals = signal.SIGKILL) -> None:
         """Ends it. Idempotent."""
-        if self.process.poll() is None:
-            os.kill(self.process.pid, number)
+        self.process.send_signal(number)
         self.process.wait(60)
 
     def _start(self) -> subprocess.Popen[bytes]:

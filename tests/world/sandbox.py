@@ -10,20 +10,14 @@ from gradwalk.sandbox.jobs import JacobianJob, TraceJob
 from gradwalk.sandbox.limits import RunLimits
 from gradwalk.sandbox.supervisor import Sandbox
 
-PATIENT_SECONDS = 60.0
+MEMORY_BYTES = 128 << 20
+PATIENT = RunLimits(wall_seconds=60.0, memory_bytes=MEMORY_BYTES)
 """For programs that end by themselves, however little of a busy machine they get."""
 HASTY_SECONDS = 2.4
+HASTY = RunLimits(wall_seconds=HASTY_SECONDS, soft_share=1 / 3, memory_bytes=MEMORY_BYTES)
 """For programs that never end. After a third of it they are asked to; a busy machine takes a while to answer."""
-MEMORY_BYTES = 128 << 20
 REFERENCE = "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)\n"
 """Its trace must be the same bytes whatever ran before it."""
-
-
-def limits_of(*, is_hasty: bool) -> RunLimits:
-    """Limits of a shared sandbox."""
-    if is_hasty:
-        return RunLimits(wall_seconds=HASTY_SECONDS, soft_share=1 / 3, memory_bytes=MEMORY_BYTES)
-    return RunLimits(wall_seconds=PATIENT_SECONDS, memory_bytes=MEMORY_BYTES)
 
 
 def job_of(source: str, **options: Any) -> TraceJob:

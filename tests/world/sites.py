@@ -1,7 +1,7 @@
 """Pages of somebody else: a site on an origin of its own that embeds what this server gives."""
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -10,22 +10,10 @@ from typing import Any
 
 import httpx
 
-NODE_MODULES = Path(__file__).parents[2] / "frontend" / "node_modules"
-TWO_LAYERS = """# Two layers, one step
-torch.manual_seed(0)
-x = torch.tensor([[1.0, 2.0]])
-W1 = torch.randn(2, 3, requires_grad=True)
-b1 = torch.zeros(3, requires_grad=True)
-W2 = torch.randn(3, 1, requires_grad=True)
-h = torch.relu(x @ W1 + b1)
-y = h @ W2
-target = torch.tensor([[1.0]])
-loss = ((y - target) ** 2).mean()
-loss.backward()
-"""
-"""The example by which links and embeds are measured: eleven lines."""
+from tests.world.stream import trace_events
 
-LISTEN = """<!doctype html><meta charset="utf-8"><title>t</title><script>
+NODE_MODULES = Path(__file__).parents[2] / "frontend" / "node_modules"
+LISTEN = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script>
 window.heard = [];
 addEventListener("message", ({data}) => heard.push(data));
 window.told = (type) => heard.filter((each) => each?.ns === "gradwalk" && each.type === type);
@@ -43,13 +31,6 @@ class _Handler(SimpleHTTPRequestHandler):
             return str(NODE_MODULES / path.removeprefix("/npm/").partition("?")[0])
         return super().translate_path(path)
 
-    def do_GET(self) -> None:
-        if self.path == "/favicon.ico":
-            self.send_response(204)
-            self.end_headers()
-        else:
-            super().do_GET()
-
     def end_headers(self) -> None:
         """Two versions of a page that are written within a second look alike to `If-Modified-Since`."""
         self.send_header("Cache-Control", "no-store")
@@ -62,22 +43,19 @@ class _Handler(SimpleHTTPRequestHandler):
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """A web server for a folder; gives its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder))) as server,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        thread.submit(server.serve_forever)
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def keep_program(server: str, source: str) -> tuple[str, str]:
     """Runs a program and keeps it; gives the ids of its trace and of its snippet."""
     with httpx.Client(base_url=server, timeout=60) as client:
-        body = {"source": source, "options": {}}
-        client.post("/api/traces", json=body, headers={"Accept": "text/event-stream"}).raise_for_status()
-        receipt = client.post("/api/traces", json=body).json()
-        assert receipt["status"] == "done"
-        return receipt["id"], client.post("/api/snippets", json=body).json()["id"]
+        trace = str(trace_events(client, source)[0]["id"])
+        return trace, client.post("/api/snippets", json={"source": source}).json()["id"]

@@ -1,10 +1,11 @@
 """Reading the collections.
 
 A `.txt` file holds programs under lines `### name` or `### name: outcome outcome`. A `.lines` file holds one
-program a line, `outcome outcome | program`, with a visible arrow for every line end. Words such as `E_LISTS`
-stand for text too long to write down; `E_VICTIM` stands for a file that a program tries to change.
+program a line, `outcome outcome | program`, with a visible arrow for every line end. `«"[" * 3000»`
+is text too long to write down; `E_VICTIM` stands for a file that a program tries to change.
 """
 
+import re
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -24,18 +25,7 @@ class Listed(NamedTuple):
 
 
 LINE_END = "\u21b5"
-LONG: dict[str, str] = {
-    "E_ADD": "+ x" * 3000,
-    "E_LISTS": "[" * 3000 + "]" * 3000,
-    "E_CALLS": "abs(" * 150 + "1" + ")" * 150,
-    "E_DEFS": "\n".join(" " * depth + f"def f{depth}():" for depth in range(90)) + "\n" + " " * 90 + "pass",
-    "E_ATTRS": ".b" * 3000,
-    "E_NODES": "[" + "~a," * 6000 + "]",
-    "E_UNARY": "not " * 3000,
-    "E_SUBS": "a" + "[0]" * 3000,
-    "E_IFS": "1 if 0 else " * 1500 + "2",
-    "E_INT": "9" * 19000,
-}
+LONG = re.compile("«(.+?)»")
 
 
 def read_collection(folder: str | Path) -> list[Listed]:
@@ -69,6 +59,4 @@ def stratify(programs: list[Listed], *, by_outcome: bool, each: int) -> list[Lis
 
 
 def _listed(name: str, outcomes: str, source: str) -> Listed:
-    for word, text in LONG.items():
-        source = source.replace(word, text)
-    return Listed(name, frozenset(outcomes.split()), source + "\n")
+    return Listed(name, frozenset(outcomes.split()), LONG.sub(lambda text: eval(text[1]), source) + "\n")  # noqa: S307

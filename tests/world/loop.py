@@ -2,24 +2,12 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 import pytest
 
 from tests.world.processes import PATIENCE_SECONDS
-
-T = TypeVar("T")
-
-
-def run_in_own_loop(coroutine: Coroutine[object, object, T]) -> T:
-    """What the coroutine returns or raises.
-
-    In a thread of its own: Playwright's synchronous interface keeps a loop running in the main thread of its worker.
-    """
-    with ThreadPoolExecutor(max_workers=1) as own:
-        return own.submit(asyncio.run, coroutine).result()
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -34,5 +22,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
-    run_in_own_loop(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    coroutine = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    # In a thread of its own: Playwright's synchronous interface keeps a loop running in the main thread of its worker.
+    with ThreadPoolExecutor(max_workers=1) as own:
+        own.submit(asyncio.run, coroutine).result()
     return True

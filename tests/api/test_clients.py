@@ -136,7 +136,7 @@ def test_a_postponed_loop_ends_as_one_that_ran_too_long(start_server: Any) -> No
             assert '"problems":0' in ask(HONEST.format(number=number), 60_000)
     for told in (each.result() for each in greedy):
         assert told.count("once") == 2  # in the source and in the output, however often it was begun anew
-        assert {event["kind"] for event in events_in(told.split("\n")) if event["type"] == "problem"} == {"timeout"}
+        assert {event["kind"] for event in events_in(told) if event["type"] == "problem"} == {"timeout"}
 
 
 def ask_for_loops(client: httpx.Client, who: int) -> Any:
@@ -153,7 +153,7 @@ def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_re
 ) -> None:
     client = narrow_server.client
     known = post(client, HONEST.format(number=1), 1)
-    path = f"/api/traces/{next(iter(events_in(known.text.splitlines())))['id']}"
+    path = f"/api/traces/{next(iter(events_in(known.text)))['id']}"
     assert why(ask_for_loops(client, 1)) == "api-busy-cpu"
     unread = client.post("/api/traces", content="no JSON", headers=address(1) | {"Content-Type": "application/json"})
     assert why(unread) == "api-busy-cpu"

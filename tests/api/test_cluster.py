@@ -99,7 +99,7 @@ async def test_two_hundred_runs_end_as_they_should_while_workers_are_killed(clus
     async def ask(number: int) -> list[dict[str, Any]]:
         asked = {"json": {"source": PROGRAM.format(number=number, passes=3, pause=300_000)}, "headers": ACCEPT}
         async with at_once, httpx.AsyncClient(base_url=cluster.servers[number % 2].url, timeout=60) as client:
-            return list(events_in((await client.post("/api/traces", **asked)).text.splitlines()))
+            return list(events_in((await client.post("/api/traces", **asked)).text))
 
     runs = [asyncio.create_task(ask(number)) for number in range(RUNS)]
     kills = 0

@@ -40,7 +40,7 @@ def trace(server: Any, source: str, coding: str) -> bytes:
 
 
 def batches(stream: bytes) -> list[Any]:
-    return list(events_in(stream.decode().split("\n")))
+    return list(events_in(stream.decode()))
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,6 @@ def test_a_program_is_kept_when_it_is_shared_and_not_by_its_runs(server: Any) ->
     assert server.client.get(address).status_code == 404
 
 
-def read_stream(answer: httpx.Response) -> list[Any]:
-    return list(events_in(answer.text.split("\n")))
-
-
 def test_a_running_trace_is_followed_from_anywhere(server: Any) -> None:
     source = "import torch, math\nx = torch.ones(1, requires_grad=True)\n(x * 2).backward()\nwhile True: pass"
     receipt = server.client.post("/api/traces", json=payload(source))
@@ -86,10 +82,10 @@ def test_a_running_trace_is_followed_from_anywhere(server: Any) -> None:
     links = receipt.json()["links"]
     assert server.client.get(links["self"]).status_code == 202
     answers = [server.client.get(links["events"], headers={"Last-Event-ID": last}) for last in ("0", "garbage", "-4")]
-    seen = [[event["seq"] for event in read_stream(answer)] for answer in answers]
+    seen = [[event["seq"] for event in events_in(answer.text)] for answer in answers]
     assert seen[0] == seen[1][1:]
     assert seen[1] == seen[2]
-    assert read_stream(answers[1])[-2]["kind"] == "timeout"
+    assert list(events_in(answers[1].text))[-2]["kind"] == "timeout"
     passing = server.client.get(links["self"])
     assert passing.headers["cache-control"] == "no-store"
     assert passing.json()["events"][-1]["type"] == "finished"
@@ -116,7 +112,7 @@ def test_a_pass_comes_on_demand(server: Any) -> None:
     events = post(server, LOOP)
     assert events[-1]["unrecorded"] == 500 - events[-1]["passes"] > 400
     path = f"/api/traces/{events[0]['id']}/passes/321"
-    streamed = read_events(read_stream(again(server, path, **ACCEPT)))
+    streamed = read_events(list(events_in(again(server, path, **ACCEPT).text)))
     (started,) = [event for event in streamed if event["type"] == "pass_started"]
     (finished,) = [event for event in streamed if event["type"] == "pass_finished"]
     assert started["number"] == 321

@@ -132,7 +132,7 @@ async def follow_to_the_end(urls: list[str], source: str) -> list[dict[str, Any]
                     path = f"{url}{posted.json()['links']['events']}"
                     async with client.stream("GET", path, headers=resume) as answer:
                         async for line in answer.aiter_lines():
-                            events += events_in([line])
+                            events += events_in(line)
                             is_done |= line == "event: done"
             if is_done and events and events[-1]["type"] == "finished":
                 return events

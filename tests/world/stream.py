@@ -1,7 +1,7 @@
 """Server-sent events as a client reads them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -9,9 +9,9 @@ import httpx
 ACCEPT = {"Accept": "text/event-stream"}
 
 
-def events_in(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The events of a stream's lines, in order; other messages are left out."""
-    for line in lines:
+def events_in(text: str) -> Iterator[dict[str, Any]]:
+    """The events of a stream or of a part of it, in order; other messages are left out."""
+    for line in text.split("\n"):
         if line.startswith("data: ["):
             yield from json.loads(line[len("data: ") :])
 
@@ -21,7 +21,7 @@ def trace_events(client: httpx.Client, source: str, **options: Any) -> list[dict
     body = {"source": source, "options": options}
     answer = client.post("/api/traces", json=body, headers=ACCEPT)
     answer.raise_for_status()
-    return list(events_in(answer.text.split("\n")))
+    return list(events_in(answer.text))
 
 
 def kind_of(events: list[Any]) -> str:

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curveOf, firstNonFinite, leavesOf, mergedCurve, passOfInterest } from "../model/curve";
+import { curveOf, leavesOf, mergedCurve, passOfInterest } from "../model/curve";
 import { sampleTrace } from "../model/samples";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { readSample } from "../protocol/samples";
@@ -47,11 +47,6 @@ describe("the curve of passes", () => {
     expect(leavesOf(points)).toEqual(["x", "w", "b"]);
     expect(points[1]?.norms).toEqual(new Map([["w", 3]]));
     expect(points.map(({ between }) => between)).toEqual([[], ["step"], ["step"], ["zero_grad"], []]);
-  });
-
-  it("knows where a gradient first was no number", () => {
-    expect(firstNonFinite(points)?.number).toBe(2);
-    expect(firstNonFinite(curveOf(sampleTrace("mlp-step")))).toBeNull();
   });
 
   it("takes in what another trace of the program recorded", () => {

@@ -10,14 +10,6 @@ const step = (seq: number, grad_outputs: unknown[]) => ({ seq, type: "step", ind
 describe("a batch", () => {
   const read = (items: unknown) => new Decoder().readBatch(JSON.stringify(items));
 
-  it("comes out in its order, and once where it comes twice", () => {
-    const decoder = new Decoder();
-    const seqs = (items: unknown) => decoder.readBatch(JSON.stringify(items)).map((event) => event.seq);
-    expect(seqs([stdout(0), stdout(1)])).toEqual([0, 1]);
-    expect(seqs([stdout(1), stdout(2)])).toEqual([2]);
-    expect(seqs([])).toEqual([]);
-  });
-
   it.each([
     ["an object", {}, /should be a list/],
     ["an event type of the future", [{ seq: 0, type: "oracle" }], /"oracle"/],

@@ -138,12 +138,19 @@ function broadcast(shapes: readonly (readonly number[])[]): readonly number[] | 
   return sizes.every((size) => size !== null) ? sizes : null;
 }
 
-it("has no sign between tables that is not one of their shapes", () => {
+it("has no sign between tables that is not one of their shapes, and v as rows, times outputs by inputs", () => {
   const seen = new Set<string>();
   for (const { where, form } of ALL) {
     const table = form.rightAt({ row: 0, column: 0 });
     if (table === null || form.operator === "∗") continue;
     const sizesOf = ({ shape }: Factoring): readonly number[] => shape.map(({ size }) => size);
+    const areRows = form.operator === "×" && form.view !== "elements" && form.rule === "terms";
+    for (const right of areRows ? places(form).map(form.rightAt) : [])
+      expect(right && sizesOf(right).slice(-2), where).toEqual([
+        form.left.matrix.columns,
+        form.result.matrix.columns,
+      ]);
+    if (areRows && form.view === "jacobian") expect(form.left.role, where).toBe("v");
     const [left, right, result] = [sizesOf(form.left), sizesOf(table), sizesOf(form.result)];
     seen.add(form.operator);
     // Behind the number an arrow leads to the result.
@@ -157,16 +164,4 @@ it("has no sign between tables that is not one of their shapes", () => {
     else if (!areMatrices && !isPlaced) expect(broadcast([left, right]), where).toEqual(result);
   }
   expect(seen).toEqual(new Set(["×", "⊙", "·", "−"]));
-});
-
-it("writes v as rows, times outputs by inputs, everywhere", () => {
-  for (const { where, form } of ALL) {
-    if (form.operator !== "×" || form.view === "elements" || form.rule !== "terms") continue;
-    for (const place of places(form)) {
-      const shape = form.rightAt(place)?.shape.map(({ size }) => size) ?? [];
-      expect(shape.at(-2), where).toBe(form.left.matrix.columns);
-      expect(shape.at(-1), where).toBe(form.result.matrix.columns);
-    }
-    if (form.view === "jacobian") expect(form.left.role, where).toBe("v");
-  }
 });

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import type { Finding } from "../protocol/trace.gen";
-import { markedUp } from "./say";
 import { standouts } from "./standouts";
 
-it("names what stands out, and counts steps over all passes, as the transport does", () => {
+it("counts the steps of what stands out over all passes, as the transport does", () => {
   const trace = sampleTrace("gradient-accumulation");
   const step = trace.passes[1]?.steps[1];
   if (step === undefined) throw new Error("the sample has two passes");
@@ -22,15 +21,5 @@ it("names what stands out, and counts steps over all passes, as the transport do
   }));
   const found = standouts({ ...trace, passes });
   const number = trace.steps.indexOf(step) + 1;
-  expect(found.map(({ title }) => title)).toEqual([
-    "vanishing gradient",
-    "dead relu",
-    "",
-    "exploding gradient",
-  ]);
   expect(found.map((each) => each.step)).toEqual([number, number, null, null]);
-  expect(markedUp(found[0]?.said ?? [])).toBe(
-    "It vanishes. MulBackward0 does it alone. Relu, residual connections, normalisation or a better initialisation " +
-      "keep the slopes near 1.",
-  );
 });

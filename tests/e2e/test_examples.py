@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 from torch import tensor
 
 from gradwalk.examples.catalogue import EXAMPLES
-from gradwalk.examples.example import Example
-from gradwalk.words.catalogue import tell, tell_attribute
+from gradwalk.words.catalogue import tell
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
 
@@ -27,21 +26,17 @@ def shown(text: str | None) -> str:
     return (text or "").replace("`", "")
 
 
-def expect_opened(player: PlayerPage, example: Example) -> None:
-    """With what it is about above it, at the step where it should."""
-    expect(player.page.get_by_role("region", name="Program", exact=True)).to_contain_text(shown(tell(example.fact)))
-    player.wait_for_place(example.start)
-    player.wait_for_end_of_run()
-
-
 @pytest.mark.parametrize("is_sample", [True, pytest.param(False, marks=pytest.mark.soak)], ids=["sample", "others"])
 def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Opener, is_sample: bool) -> None:
     player = new_page()
     player.open()
+    program = player.page.get_by_role("region", name="Program", exact=True)
     found: list[str] = []
     for example in (each for each in EXAMPLES if (each.slug in SAMPLE) is is_sample):
         player.change_hash(f"example={example.slug}")
-        expect_opened(player, example)
+        expect(program).to_contain_text(shown(tell(example.fact)))
+        player.wait_for_place(example.start)
+        player.wait_for_end_of_run()
         fits = player.page.evaluate(FITS)
         steps = player.slider("Step")
         if steps.input_value() != steps.get_attribute("max"):
@@ -50,18 +45,6 @@ def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Op
         if not (fits and player.page.evaluate(FITS) and player.narration.inner_text()):
             found.append(example.slug)
     assert found == []
-
-
-def test_the_gallery_asks_the_questions(player: PlayerPage) -> None:
-    player.open()
-    player.wait_for_steps(2)
-    player.named("button", "page-examples").click()
-    dialog = player.page.get_by_role("dialog")
-    questions = {example.slug: shown(tell_attribute(example.fact, "question")) for example in EXAMPLES}
-    for question in questions.values():
-        expect(dialog.get_by_text(question, exact=True).first).to_be_visible()
-    dialog.get_by_role("button", name=questions["why-grad-output"]).click()
-    expect_opened(player, next(example for example in EXAMPLES if example.slug == "why-grad-output"))
 
 
 def test_nothing_is_not_zero(player: PlayerPage) -> None:

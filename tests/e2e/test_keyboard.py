@@ -6,9 +6,11 @@ from pathlib import Path
 import torch
 from playwright.sync_api import Locator, expect
 
-from gradwalk.words.catalogue import say
+from gradwalk.examples.catalogue import EXAMPLES
+from gradwalk.words.catalogue import say, tell_attribute
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment
+from tests.e2e.test_examples import shown
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 IN_A_MINUTE = README.split("## In a minute\n")[1].split("\n## ")[0]
@@ -54,6 +56,8 @@ def test_readmes_minute_by_keys_alone(player: PlayerPage) -> None:
     player.wait_for_place("2.5")
     tab_to(player, player.named("button", "page-examples"))
     keys.press("Enter")
+    for each in EXAMPLES:
+        expect(dialog.get_by_text(shown(tell_attribute(each.fact, "question")), exact=True).first).to_be_visible()
     tab_to(player, dialog.get_by_role("button", name=example[1]))
     keys.press("Enter")
     expect(dialog).to_be_hidden()

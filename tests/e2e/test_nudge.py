@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
 import torch
@@ -13,6 +12,7 @@ from torch.func import jvp
 
 from tests.e2e.conftest import Opener
 from tests.e2e.player import PlayerPage, fragment, number, numbers
+from tests.twin import run_plain
 
 # torch.func.jvp compiles its decompositions with torch.jit.script.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
@@ -52,8 +52,7 @@ def expect_shown(player: PlayerPage, **numbers: float) -> None:
 
 
 def test_a_tangent_of_forward_mode_is_run_over_the_graph_unasked(new_page: Opener) -> None:
-    space: dict[str, Any] = {}
-    exec(FORWARD, space)
+    space = run_plain(FORWARD).namespace
     y, f, by = space["y"], space["f"], 0.1
     player = new_page()
     player.open(fragment(FORWARD))

@@ -1,5 +1,5 @@
 """A deck in the newest reveal.js: the clicker walk, windows in step. Versions 4 and 5, the speaker view, frames without
-the plugin and the printed pages are in `hosts/test_reveal.py`.
+the plugin and the printed pages are in `hosts/test_decks_reveal.py`.
 """
 
 from pathlib import Path

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 HOSTS = ROOT / ".make" / "hosts"
 HOST_PYTHON = HOSTS / "python" / "bin" / "python"
 HOST_NODE = HOSTS / "node" / "node_modules" / ".bin"
+FILTER = ROOT / "server" / "gradwalk" / "exports" / "decks" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
 CHROMIUM = "/usr/bin/chromium"
 PROGRAM = """x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()
@@ -25,30 +26,6 @@ y.backward()
 """
 
 collect_ignore_glob = [] if os.environ.get("GRADWALK_TEST_HOSTS") else ["test_*.py"]
-
-GROUPS = ("tex", "office", "notebooks", "decks", "firefox", "edge")
-"""What is installed together: `scripts/install-host-packages GROUP`."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--group", action="append", choices=GROUPS, help="run only the hosts of this group, or of several")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "group(name): the hosts that a test needs, one of " + ", ".join(GROUPS))
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    wanted = config.getoption("--group", None) or []
-    others = [item for item in items if wanted and _group_of(item) not in (*wanted, None)]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if item not in others]
-
-
-def _group_of(item: pytest.Item) -> str | None:
-    mark = item.get_closest_marker("group")
-    return None if mark is None else str(mark.args[0])
-
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -77,6 +54,20 @@ def lesson(tmp_path: Path) -> Path:
     """A folder with the program that the recipes are about."""
     (tmp_path / "lesson.py").write_text(PROGRAM)
     return tmp_path
+
+
+@pytest.fixture
+def written(lesson: Path, run) -> Path:
+    """The same folder with the page's document and what `init` writes beside it."""
+    run("bash", "-ec", recipe("quarto.md", "sh"), cwd=lesson)
+    (lesson / "lesson.md").write_text(recipe("quarto.md", "markdown"))
+    return lesson
+
+
+@pytest.fixture(scope="session")
+def pandoc(run, tmp_path_factory: pytest.TempPathFactory) -> str:
+    code = "import pypandoc; print(pypandoc.get_pandoc_path())"
+    return str(run(HOST_PYTHON, "-c", code, cwd=tmp_path_factory.mktemp("pandoc")).stdout.strip())
 
 
 @pytest.fixture

@@ -10,35 +10,17 @@ from playwright.sync_api import Browser
 
 from tests.e2e.host_page import HostPage
 from tests.exports.readers import ink_of
-from tests.hosts.conftest import HOST_NODE, HOST_PYTHON, PROGRAM, ROOT
-from tests.hosts.readers import draw_pages, words_of_pdf
+from tests.hosts.conftest import FILTER, HOST_NODE, HOST_PYTHON, PROGRAM, ROOT
 from tests.hosts.recipes import filled_for, recipe
 from tests.world.browser import axe
 from tests.world.shared import SharedServer
 from tests.world.sites import serving
 
-pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
-
-FILTER = ROOT / "server" / "gradwalk" / "exports" / "decks" / "quarto" / "_extensions" / "gradwalk" / "gradwalk.lua"
-EXTENSION = FILTER.parent
-
-
-@pytest.fixture
-def written(lesson: Path, run) -> Path:
-    """The same folder with the page's document and what `init` writes beside it."""
-    run("bash", "-ec", recipe("quarto.md", "sh"), cwd=lesson)
-    (lesson / "lesson.md").write_text(recipe("quarto.md", "markdown"))
-    return lesson
-
-
-@pytest.fixture(scope="session")
-def pandoc(run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    code = "import pypandoc; print(pypandoc.get_pandoc_path())"
-    return str(run(HOST_PYTHON, "-c", code, cwd=tmp_path_factory.mktemp("pandoc")).stdout.strip())
+pytestmark = pytest.mark.host
 
 
 def test_the_extension_names_what_is_there() -> None:
-    about = (EXTENSION / "_extension.yml").read_text()
+    about = FILTER.with_name("_extension.yml").read_text()
     named = re.findall(r"^    - (\S+)$", about, re.MULTILINE)
     assert named == [FILTER.name]
     assert {"title:", "author:", "version:", "quarto-required:", "contributes:"} <= set(about.split())
@@ -83,16 +65,6 @@ def test_word_gets_a_picture_and_the_words(written: Path, pandoc: str, run) -> N
         (written / "word.png").write_bytes(archive.read(name))
         assert "Look at v times J." in archive.read("word/document.xml").decode()
     assert ink_of(written / "word.png") > 0.01
-
-
-@pytest.mark.group("tex")
-def test_pdf_has_a_picture_for_every_step(written: Path, pandoc: str, run) -> None:
-    source = (written / "lesson.md").read_text()
-    (written / "lesson.md").write_text(source.replace('step="2.3"', 'steps="all"'))
-    run(pandoc, "lesson.md", "-L", FILTER, "--pdf-engine=lualatex", "-o", "lesson.pdf", cwd=written)
-    words = words_of_pdf(written / "lesson.pdf")
-    assert all(f"Step {number} of 3" in words for number in (1, 2, 3))
-    assert all(ink_of(page) > 0.01 for page in draw_pages(written / "lesson.pdf"))
 
 
 def test_marp_shows_the_picture(lesson: Path, run, browser: Browser) -> None:

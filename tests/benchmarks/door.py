@@ -11,7 +11,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
 from tests.benchmarks.hall import ask_for, get, post, private_bytes, send
@@ -49,18 +49,20 @@ class Target:
         """The text with a number in it that no other has."""
         return text.format(number=next(self.numbers))
 
-    async def ask(self, request: bytes, address: str = HOSTILE, *, reads: bool = True, stays: bool = False) -> bytes:
-        """The whole answer; empty where it is not read, or the server hung up. May stay until it is taken away."""
+    async def ask(self, request: bytes, address: str = HOSTILE) -> bytes:
+        """The whole answer; empty where the server hung up."""
         with suppress(OSError):
             reader, writer = await send(self.url, request, address)
-            try:
-                answer = await reader.read() if reads else b""
-                if stays:
-                    await asyncio.Event().wait()
-                return answer
-            finally:
-                writer.close()
+            with closing(writer):
+                return await reader.read()
         return b""
+
+    async def hold(self, request: bytes) -> None:
+        """A connection whose answer nobody reads, until it is taken away."""
+        with suppress(OSError):
+            _, writer = await send(self.url, request, HOSTILE)
+            with closing(writer):
+                await asyncio.Event().wait()
 
 
 async def bake(target: Target) -> None:
@@ -90,41 +92,29 @@ def link(target: Target) -> bytes:
 
 Recipe = Callable[[Target], Coroutine[None, None, object]]
 RECIPES: dict[str, tuple[int, Recipe]] = {
-    "large_bodies": (8, lambda target: target.ask(large_body(target))),
-    "too_long_bodies": (8, lambda target: target.ask(post("/api/traces", {"source": "#" * 1_900_000}))),
-    "deep_json": (8, lambda target: target.ask(post("/api/traces", DEEP))),
-    "links": (8, lambda target: target.ask(link(target))),
-    "rooms": (16, lambda target: target.ask(post("/api/rooms", {}))),
-    "votes": (16, lambda target: target.ask(vote(target))),
-    "codes": (16, lambda target: target.ask(get(f"/api/rooms/{''.join(random.choices('BCDFGHJKLMNPQRSTVWX', k=6))}"))),
+    "large_bodies": (8, lambda on: on.ask(large_body(on))),
+    "too_long_bodies": (8, lambda on: on.ask(post("/api/traces", {"source": "#" * 1_900_000}))),
+    "deep_json": (8, lambda on: on.ask(post("/api/traces", DEEP))),
+    "links": (8, lambda on: on.ask(link(on))),
+    "rooms": (16, lambda on: on.ask(post("/api/rooms", {}))),
+    "votes": (16, lambda on: on.ask(vote(on))),
+    "codes": (16, lambda on: on.ask(get(f"/api/rooms/{''.join(random.choices('BCDFGHJKLMNPQRSTVWX', k=6))}"))),
     "bakes": (6, bake),
-    "pictures": (
-        6,
-        lambda target: target.ask(get(f"/api/traces/{target.big}/export/png?step={next(target.numbers) % 400}")),
-    ),
-    "loops": (32, lambda target: target.ask(ask_for(target.new(LOOP)))),
+    "pictures": (6, lambda on: on.ask(get(f"/api/traces/{on.big}/export/png?step={next(on.numbers) % 400}"))),
+    "loops": (32, lambda on: on.ask(ask_for(on.new(LOOP)))),
     # A kept program with other inputs, as any page may ask.
-    "inputs": (
-        8,
-        lambda target: target.ask(get(target.new(f"/embed/{target.link}/trace.json?i=%7B%22k%22:{{number}}%7D"))),
-    ),
+    "inputs": (8, lambda on: on.ask(get(on.new(f"/embed/{on.link}/trace.json?i=%7B%22k%22:{{number}}%7D")))),
     # Without compression.
-    "plain_reads": (12, lambda target: target.ask(get(f"/api/traces/{target.big}"))),
-    "plain_events": (12, lambda target: target.ask(get(f"/api/traces/{target.big}/events"))),
-    # Asked for and not read.
-    "slow_readers": (60, lambda target: target.ask(get(f"/api/traces/{target.big}"), reads=False, stays=True)),
-    "slow_followers": (60, lambda target: target.ask(get(f"/api/traces/{target.big}/events"), reads=False, stays=True)),
+    "plain_reads": (12, lambda on: on.ask(get(f"/api/traces/{on.big}"))),
+    "plain_events": (12, lambda on: on.ask(get(f"/api/traces/{on.big}/events"))),
+    "slow_readers": (60, lambda on: on.hold(get(f"/api/traces/{on.big}"))),
+    "slow_followers": (60, lambda on: on.hold(get(f"/api/traces/{on.big}/events"))),
     # A head that does not end.
-    "half_requests": (
-        1_000,
-        lambda target: target.ask(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", reads=False, stays=True),
-    ),
+    "half_requests": (1_000, lambda on: on.hold(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")),
     # Followers of one run that never ends.
-    "streams": (3_000, lambda target: target.ask(ask_for(LOOP.format(number=0)), stays=True)),
+    "streams": (3_000, lambda on: on.hold(ask_for(LOOP.format(number=0)))),
 }
 """How many of each go on at once, and what one of them does."""
-TOGETHER_SHARE = 0.5
-"""Of each, where all are under way."""
 
 
 @dataclass
@@ -185,10 +175,10 @@ async def read_honestly(target: Target, seen: Seen, number: int) -> None:
 
 async def go_on(work: list[Coroutine[None, None, None]], seconds: float) -> None:
     """All of it at once, for so long; what breaks breaks the benchmark."""
-    tasks = [asyncio.create_task(one) for one in (asyncio.sleep(seconds), *work)]
-    broken, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-    for one in broken:
-        one.result()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)
 
 
 def be_hostile(target: Target, counts: dict[str, int], seconds: float) -> None:
@@ -214,10 +204,8 @@ def attack(target: Target, counts: dict[str, int], seconds: float) -> Seen:
 def prepare(server: Server) -> Target:
     """With what somebody keeps there."""
     small, big = (str(trace_events(server.client, source)[0]["id"]) for source in (SMALL.format(number=0), BIG))
-    shared = server.client.post(
-        "/api/snippets",
-        json={"source": "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"},
-    )
+    program = "import torch\nk = torch.tensor(1.0, requires_grad=True)\n(k * k).backward()\n"
+    shared = server.client.post("/api/snippets", json={"source": program})
     return Target(server.url, server.pid, small, big, shared.json()["id"])
 
 
@@ -226,16 +214,16 @@ def main() -> None:
     columns = f"{'/healthz p50':>14}{'p99':>8}{'slowest':>9}{'reads p95':>11}{'runs p95':>10}{'lost':>6}{'MiB':>7}"
     print(f"{'':<20}{columns}  load {os.getloadavg()[0]:.1f}")
     counts = {name: count for name, (count, _) in RECIPES.items()}
-    together = {name: max(1, round(count * TOGETHER_SHARE)) for name, count in counts.items()}
+    together = {name: count // 2 for name, count in counts.items()}
     rounds = {"nobody": {}, **{name: {name: count} for name, count in counts.items()}, "all together": together}
     for name, recipes in rounds.items():
         with running_server() as server:
             target = prepare(server)
             seen = attack(target, recipes, ROUND_SECONDS)
             is_kept = server.client.get(f"/api/snippets/{target.link}").status_code == 200
-        probes = [percentile(seen.probes, share) for share in (0.5, 0.99, 1)]
+        times = [percentile(seen.probes, share) for share in (0.5, 0.99, 1)]
         half, most, slowest, read, ran = (
-            f"{1e3 * one:.0f}" for one in (*probes, percentile(seen.reads), percentile(seen.runs))
+            f"{1e3 * one:.0f}" for one in (*times, percentile(seen.reads), percentile(seen.runs))
         )
         print(
             f"{name:<20}{half:>14}{most:>8}{slowest:>9}{read:>11}{ran:>10}{len(seen.failures):>6}"

@@ -134,29 +134,23 @@ def measure_walk(page: Page, server: str, name: str, found: Found) -> None:
     found[f"a frame while playing, {name} (processor)"] += frames
 
 
-def measure_slow_line(page: Page, server: str, found: Found) -> None:
+def measure_slow_line(page: Page, server: str, name: str, found: Found) -> None:
     """A first visit by a link over a slow line, to the transformer's first picture."""
     slow_down(page, SLOW_BYTES, SLOW_LATENCY)
-    page.goto(f"{server}/#{fragment(PROGRAMS['490 nodes'].strip())}", wait_until="commit")
+    page.goto(f"{server}/#{fragment(PROGRAMS[name].strip())}", wait_until="commit")
     page.wait_for_selector(PICTURE, timeout=60_000)
-    found["first picture over a slow line, 490 nodes"].append(page.evaluate("performance.now()") / 1e3)
+    found[f"first picture over a slow line, {name}"].append(page.evaluate("performance.now()") / 1e3)
 
 
 def main() -> None:
     """Prints the table."""
     found = Found(list)
+    visits = [*((measure_slider, name) for name in SLIDERS), (measure_walk, "490 nodes")]
+    visits += [(measure_run, name) for _ in range(VISITS) for name in PROGRAMS]
     with running_server() as server, running_browser() as browser:
-        for name in SLIDERS:
+        for measure, name in (*visits, (measure_slow_line, "490 nodes")):
             with browser.new_page(viewport=VIEWPORT) as page:
-                measure_slider(page, server.url, name, found)
-        with browser.new_page(viewport=VIEWPORT) as page:
-            measure_walk(page, server.url, "490 nodes", found)
-        for _ in range(VISITS):
-            for name in PROGRAMS:
-                with browser.new_page(viewport=VIEWPORT) as page:
-                    measure_run(page, server.url, name, found)
-        with browser.new_page(viewport=VIEWPORT) as page:
-            measure_slow_line(page, server.url, found)
+                measure(page, server.url, name, found)
     report("a visit with an empty cache", found)
 
 

@@ -11,8 +11,10 @@ import sys
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from timeit import Timer
 from typing import Any
 
 import torch
@@ -51,25 +53,17 @@ Work = Callable[[], object]
 
 
 def compare(title: str, rows: dict[str, Work]) -> None:
-    """Prints what each row takes, as a ratio to `plain`."""
+    """Prints what each row takes, as a ratio to `plain`; what earlier work left to collect is collected before."""
+    timers = {name: Timer(work, lambda: (gc.collect(), gc.enable()), time.process_time) for name, work in rows.items()}
     repeats = {}
-    for name, work in rows.items():
-        work()
-        repeats[name] = max(1, round(SECONDS_PER_ROUND / seconds(work, 1)))
+    for name, timer in timers.items():
+        timer.timeit(1)
+        repeats[name] = max(1, round(SECONDS_PER_ROUND / timer.timeit(1)))
     found: dict[str, list[float]] = {name: [] for name in rows}
     for _ in range(ROUNDS):
-        for name, work in rows.items():
-            found[name].append(seconds(work, repeats[name]))
+        for name, timer in timers.items():
+            found[name].append(timer.timeit(repeats[name]) / repeats[name])
     report(title, found, "plain")
-
-
-def seconds(work: Work, repeats: int) -> float:
-    """Processor time, the mean of `repeats`; what earlier work left to collect is collected before."""
-    gc.collect()
-    start = time.process_time()
-    for _ in range(repeats):
-        work()
-    return (time.process_time() - start) / repeats
 
 
 def measure_model(name: str, source: str) -> None:
@@ -112,24 +106,14 @@ def measure_model(name: str, source: str) -> None:
 
 def peers(net: Any, x: torch.Tensor, loss: Callable[[], torch.Tensor]) -> dict[str, Work]:
     """What others record of the same model."""
-    found: dict[str, Any] = {
-        name: import_module(name) for name in ("torchviz", "torchview", "torchlens") if find_spec(name)
+    params = dict(net.named_parameters())
+    works: dict[str, Callable[[Any], object]] = {
+        "torchviz (structure)": lambda viz: (made := loss(), viz.make_dot(made, params=params), made.backward()),
+        "torchview (forward shapes)": lambda view: view.draw_graph(net, input_data=x, expand_nested=True),
+        "torchlens (forward values)": lambda lens: lens.trace(net, x.clone()),
     }
-    rows: dict[str, Work] = {}
-    if torchviz := found.get("torchviz"):
-
-        def structure() -> None:
-            made = loss()
-            torchviz.make_dot(made, params=dict(net.named_parameters()))
-            made.backward()
-
-        rows["torchviz (structure)"] = structure
-    if torchview := found.get("torchview"):
-        rows["torchview (forward shapes)"] = lambda: torchview.draw_graph(net, input_data=x, expand_nested=True)
-    if torchlens := found.get("torchlens"):
-        log = getattr(torchlens, "trace", None) or torchlens.log_forward_pass
-        rows["torchlens (forward values)"] = lambda: log(net, x.clone())
-    return rows
+    modules = {name: name.split()[0] for name in works}
+    return {name: partial(works[name], import_module(module)) for name, module in modules.items() if find_spec(module)}
 
 
 def trace(source: str, **options: Any) -> None:

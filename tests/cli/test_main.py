@@ -17,9 +17,8 @@ from pypdf import PdfReader
 
 import gradwalk
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS, write_deck
+from gradwalk.exports.deck import HOSTS
 from gradwalk.protocol.upgrades import load_document
-from tests.exports.readers import golden
 from tests.house.test_imports import CONTRACTS
 from tests.world.processes import ENVIRONMENT
 
@@ -100,19 +99,16 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
     if host == "jupyter":
         *_, cell = json.loads(files["lesson.ipynb"].read_text())["cells"]
         assert cell["source"].partition("\n")[2] == program
-        assert invoke("init", host, deck, "--program", lesson).exit_code == 0, "the same once more"
-        files["lesson.py"].write_text("# mine\n")
-        again = invoke("init", host, deck, "--program", lesson)
-        assert (again.exit_code, "lesson.py" in again.stderr) == (2, True)
 
 
 def test_a_deck_is_written_over_nothing(tmp_path: Path) -> None:
-    document, mine = golden("x-times-x"), tmp_path / "lesson.py"
-    assert mine in write_deck("jupyter", document, tmp_path)
+    program, mine = tmp_path / "program.py", tmp_path / "deck" / "lesson.py"
+    program.write_text("x * x\n")
+    command = ("init", "jupyter", mine.parent, "--program", program)
+    assert [invoke(*command).exit_code for _ in range(2)] == [0, 0], "the same once more"
     mine.write_text("# mine\n")
-    with pytest.raises(FileExistsError):
-        write_deck("jupyter", document, tmp_path)
-    assert mine.read_text() == "# mine\n"
+    done = invoke(*command)
+    assert (done.exit_code, "lesson.py" in done.stderr, mine.read_text()) == (2, True, "# mine\n")
 
 
 FRAGILE = {
@@ -154,7 +150,6 @@ import json, sys
 sys.modules.update(dict.fromkeys({IN_EXTRAS}))
 from click.testing import CliRunner
 from gradwalk.cli.main import main
-from gradwalk.exports.deck import HOSTS, write_deck
 done = [CliRunner().invoke(main, command.split()) for command in sys.argv[1:]]
 print(json.dumps([[one.exit_code, one.output, one.exc_info[0].__name__] for one in done]))
 """

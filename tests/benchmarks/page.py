@@ -34,7 +34,7 @@ VIEWPORT: Any = {"width": 1280, "height": 800}
 VISITS = 7
 MOVES = 30
 STOPS, STOP_MS = 40, 200
-CATEGORIES = ["devtools.timeline", "__metadata"]
+CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "__metadata"]
 SLOW_BYTES, SLOW_LATENCY = 50_000, 300
 PICTURE = "[aria-label='Autograd graph'] :is(article, section)"
 NUMBERS = "[aria-label='Vector-Jacobian product'] td"

@@ -1,7 +1,6 @@
 """Every exporter over its list, and what a still must show, read back by the formats' own readers."""
 
 import io
-import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -9,7 +8,7 @@ from PIL import Image
 from pypdf import PdfReader
 
 from gradwalk.exports.catalogue import EXPORTERS
-from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import NothingToExport, Selection
 from gradwalk.exports.walk import Walk, write_svg
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import drawn_by_graphviz, export, golden, ink_of, pages_of, words_of
@@ -105,14 +104,6 @@ def test_any_step_that_there_is_can_be_asked_for_but_not_of_a_trace_without_a_pa
     for exporter in (one for one in EXPORTERS if one.is_still):
         with pytest.raises(NothingToExport, match="no backward pass"):
             exporter.write(square, Selection(step))
-
-
-def test_without_typst_the_export_says_what_is_missing(square, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("gradwalk.exports.pages", "gradwalk.exports.image"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(sys.modules, "typst", None)
-    with pytest.raises(ExportUnavailable, match=r"typst.*gradwalk\[files\]"):
-        export("png", square, Selection(1))
 
 
 @pytest.mark.parametrize("name", ["double-backward", "chain-of-two"])

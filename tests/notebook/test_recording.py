@@ -43,15 +43,11 @@ def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, text: str, why: str)
         gradwalk.Trace.load(tmp_path / "a.json")
 
 
-def double(x):
-    return x * 2
-
-
 MISTAKEN = {
     "the text of a program": (lambda: gradwalk.show("sin(x * y)"), "`str`"),
-    "a function": (lambda: gradwalk.show(double), "`function`"),
+    "a function": (lambda: gradwalk.show(lambda x: x * 2), "`function`"),
     "a module": (lambda: gradwalk.trace_tensors(torch.nn.Tanh()), "`Tanh`"),
-    "a function to run": (lambda: gradwalk.trace(double), "`function`"),
+    "a function to run": (lambda: gradwalk.trace(lambda x: x * 2), "`function`"),
 }
 
 
@@ -69,6 +65,8 @@ def test_a_step_that_there_is_not_is_said_with_how_many_there_are(tmp_path: Path
             call()
     with pytest.raises(NothingToExport, match="no step 9.* 3 steps"):
         trace.save(tmp_path / "still.dot", step=9)
+    with pytest.raises(ValueError, match="step 7, phase 3"):
+        trace.show("first")
 
 
 def test_the_callers_random_states_stay() -> None:

@@ -65,8 +65,3 @@ def test_a_program_that_fails_is_shown_in_words() -> None:
     bundle, _ = view._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert tell_problem(view.trace.problems[0]).title in bundle["text/html"]
-
-
-def test_a_step_that_is_none_is_refused(weight: torch.Tensor) -> None:
-    with pytest.raises(ValueError, match="step 7, phase 3"):
-        gradwalk.show(weight.sum(), step="first")

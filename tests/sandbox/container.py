@@ -1,14 +1,15 @@
 """Runs a command as a container would: Docker's default capabilities and a filter of system calls like its own.
 
 `container.py root|user COMMAND ...`. The filter refuses what Docker's default profile refuses; it is written from the
-list in Docker's documentation ("Significant syscalls blocked by Docker's default profile"), with none of gradwalk's
-code. Who is not root has no capabilities anyway, and gets the filter through no_new_privs.
+list in Docker's documentation ("Significant syscalls blocked by Docker's default profile"), and made by libseccomp, as
+Docker's is, with none of gradwalk's code. Who is not root has no capabilities anyway, and gets the filter through
+no_new_privs.
 """
 
 import ctypes
+import errno
 import os
 import shutil
-import struct
 import sys
 from typing import NoReturn
 
@@ -17,49 +18,45 @@ CAPABILITIES = (
     "chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service net_raw sys_chroot mknod audit_write "
     "setfcap"
 )
-# asm/unistd_64.h: the numbers of x86-64, as the hostile programs have them
-REFUSED = {
-    "acct": 163, "add_key": 248, "bpf": 321, "clock_adjtime": 305, "clock_settime": 227, "delete_module": 176,
-    "finit_module": 313, "fsconfig": 431, "fsmount": 432, "fsopen": 430, "fspick": 433, "get_mempolicy": 239,
-    "init_module": 175, "io_uring_enter": 426, "io_uring_register": 427, "io_uring_setup": 425, "ioperm": 173,
-    "iopl": 172, "kcmp": 312, "kexec_file_load": 320, "kexec_load": 246, "keyctl": 250, "mbind": 237, "mount": 165,
-    "mount_setattr": 442, "move_mount": 429, "move_pages": 279, "open_by_handle_at": 304, "open_tree": 428,
-    "perf_event_open": 298, "personality": 135, "pivot_root": 155, "quotactl": 179, "reboot": 169,
-    "request_key": 249, "set_mempolicy": 238, "setns": 308, "settimeofday": 164, "swapoff": 168, "swapon": 167,
-    "sysfs": 139, "umount2": 166, "unshare": 272, "uselib": 134, "userfaultfd": 323, "ustat": 136, "vhangup": 153,
-}  # fmt: skip
-ARCHITECTURE = 0xC000003E
-CLONE, CLONE3, NEW_NAMESPACES = 56, 435, 0x7E020000
-
-LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
-ALLOW, ERRNO, EPERM, ENOSYS = 0x7FFF0000, 0x00050000, 1, 38
-PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, MODE_FILTER = 22, 38, 2
-
-libc = ctypes.CDLL(None, use_errno=True)
+REFUSED = """
+acct add_key bpf clock_adjtime clock_settime delete_module finit_module fsconfig fsmount fsopen fspick get_mempolicy
+init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl mbind
+mount mount_setattr move_mount move_pages open_by_handle_at open_tree perf_event_open personality pivot_root quotactl
+reboot request_key set_mempolicy setns settimeofday swapoff swapon sysfs umount2 unshare uselib userfaultfd ustat
+vhangup
+"""
+NEW_NAMESPACES = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
+# seccomp.h
+ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+OF_OTHER_ARCHITECTURES, NO_NEW_PRIVS = 2, 3
+MASKED_EQUAL = 7
 
 
-class Program(ctypes.Structure):
-    """`struct sock_fprog`."""
+class Compared(ctypes.Structure):
+    """`struct scmp_arg_cmp`: an argument, how, the mask, what it is compared with."""
 
-    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+    _fields_ = (("argument", ctypes.c_uint), ("how", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64))
 
 
-def build_filter() -> bytes:
+def refuse_calls(*, no_new_privs: bool) -> None:
     """Everything goes through but what is refused; clone3 is unknown, clone makes no namespaces."""
-    rows = [(LOAD, 4, 0, 0), (EQUAL, ARCHITECTURE, 1, 0), (RETURN, ERRNO | EPERM, 0, 0), (LOAD, 0, 0, 0)]
-    for number in REFUSED.values():
-        rows += [(EQUAL, number, 0, 1), (RETURN, ERRNO | EPERM, 0, 0)]
-    rows += [(EQUAL, CLONE3, 0, 1), (RETURN, ERRNO | ENOSYS, 0, 0)]
-    rows += [(EQUAL, CLONE, 0, 3), (LOAD, 16, 0, 0), (ANY_BIT, NEW_NAMESPACES, 0, 1)]
-    rows += [(RETURN, ERRNO | EPERM, 0, 0), (RETURN, ALLOW, 0, 0)]
-    return b"".join(struct.pack("HBBI", code, yes, no, value) for code, value, yes, no in rows)
+    library = ctypes.CDLL("libseccomp.so.2")
+    library.seccomp_init.restype = ctypes.c_void_p
+    rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
 
+    def refuse(name: str, number: int, *where: Compared) -> None:
+        call = library.seccomp_syscall_resolve_name(name.encode())
+        added = library.seccomp_rule_add_array(rules, ERRNO | number, call, len(where), (Compared * len(where))(*where))
+        assert added == 0, (name, added)
 
-def control(option: int, *arguments: int) -> None:
-    """One prctl."""
-    padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
-    if libc.prctl(ctypes.c_int(option), *padded):
-        raise OSError(ctypes.get_errno(), f"prctl {option}")
+    for name in REFUSED.split():
+        refuse(name, errno.EPERM)
+    refuse("clone3", errno.ENOSYS)
+    for flag in NEW_NAMESPACES:
+        refuse("clone", errno.EPERM, Compared(0, MASKED_EQUAL, flag, flag))
+    assert library.seccomp_attr_set(rules, OF_OTHER_ARCHITECTURES, ERRNO | errno.EPERM) == 0
+    assert library.seccomp_attr_set(rules, NO_NEW_PRIVS, int(no_new_privs)) == 0
+    assert library.seccomp_load(rules) == 0
 
 
 def as_nobody(command: list[str]) -> list[str]:
@@ -74,12 +71,7 @@ def main() -> NoReturn:
     """Becomes the command."""
     who, command = sys.argv[1], sys.argv[2:]
     is_root = os.geteuid() == 0
-    if not is_root:
-        control(PR_SET_NO_NEW_PRIVS, 1)
-    text = build_filter()
-    buffer = ctypes.create_string_buffer(text, len(text))
-    program = Program(len(text) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    control(PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program))
+    refuse_calls(no_new_privs=not is_root)
     if is_root and who == "user":
         command = as_nobody(command)
     elif is_root:

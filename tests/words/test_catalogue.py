@@ -170,13 +170,6 @@ WANTED = [
     ("", "DE-ch", "de"),
 ]
 
-
-@pytest.mark.parametrize(("accepted", "asked", "chosen"), WANTED)
-def test_the_language_that_is_wanted_most_and_there(accepted, asked, chosen, monkeypatch):
-    monkeypatch.setattr(languages, "LANGUAGES", THREE)
-    assert choose_language(accepted, asked) == chosen
-
-
 ENVIRONMENTS = [
     ({}, "en"),
     ({"LANG": "de_DE", "LC_ALL": "C"}, "en"),
@@ -185,12 +178,13 @@ ENVIRONMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("variables", "chosen"), ENVIRONMENTS)
-def test_the_language_of_the_environment(variables, chosen, monkeypatch):
+def test_the_language_that_is_wanted_most_and_there(monkeypatch):
     monkeypatch.setattr(languages, "LANGUAGES", THREE)
-    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
-        monkeypatch.setenv(name, variables.get(name, ""))
-    assert language_of_environment() == chosen
+    assert [choose_language(accepted, asked) for accepted, asked, _ in WANTED] == [chosen for *_, chosen in WANTED]
+    for variables, chosen in ENVIRONMENTS:
+        for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+            monkeypatch.setenv(name, variables.get(name, ""))
+        assert language_of_environment() == chosen
 
 
 REALS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-10, 10) | st.integers(-(10**9), 10**9)

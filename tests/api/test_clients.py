@@ -15,7 +15,7 @@ from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import BusyError
 from gradwalk.protocol.upgrades import load_document
 from tests.api.metrics import counts
-from tests.world.cluster import Cluster
+from tests.world.cluster import Cluster, url_of
 from tests.world.processes import PATIENCE_SECONDS, children_of, command_of, wait_until
 from tests.world.shared import SharedServer
 from tests.world.stream import ACCEPT, events_in
@@ -196,7 +196,8 @@ async def take_on(rate: Any) -> None:
 
 
 async def test_rates_over_all_servers_refuse_nobody_while_the_shared_server_is_away(cluster: Cluster) -> None:
-    rates = [choose_rates(Settings(cluster_url=cluster.shared.url, client_rate="2/hour")) for _ in range(2)]
+    url = url_of("api", cluster.shared.url)
+    rates = [choose_rates(Settings(cluster_url=url, client_rate="2/hour")) for _ in range(2)]
     first, second = (one.runs for one in rates)
     await first.take("greedy")
     await second.take("greedy")

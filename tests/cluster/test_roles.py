@@ -1,6 +1,8 @@
-"""The users of docker-compose.yml: servers and workers do all of theirs under them, and nothing that is not theirs."""
+"""The users of docker-compose.yml do nothing that is not theirs.
 
-import signal
+All that servers and workers do they do under them in `tests/store`, `tests/engine` and `tests/rooms`.
+"""
+
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +11,7 @@ import redis as client
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from tests.world.cluster import Cluster, url_of
-from tests.world.processes import wait_until
 from tests.world.redis import Redis
-from tests.world.stream import ACCEPT, trace_events
 
 TRACE, ROOM, RUN = f"gradwalk:trace:{'a' * 40}", "gradwalk:room:ABCDEF", "a" * 32
 FOREIGN_TO_ALL = {
@@ -101,30 +101,4 @@ def test_what_was_written_together_is_there_after_a_restart(cluster: Cluster) ->
             together.set("gradwalk:versions", "a").sadd("gradwalk:workers", "a").execute()
         cluster.shared.restart()
         assert connection.get("gradwalk:versions") == b"a"
-    assert cluster.shared.refusals() == []
-
-
-@pytest.mark.soak
-def test_servers_and_workers_are_refused_nothing_that_they_do(cluster: Cluster) -> None:
-    """Of rooms: `tests/rooms`."""
-    worker = cluster.add_worker()
-    server = cluster.add_server("/healthz", owner_token="sesame")
-    worker.wait()
-    wait_until(lambda: server.client.get("/readyz").status_code == 200)
-    body = {"source": "sin(x * y)", "options": {"inputs": {"x": 1.0, "y": 2.0}}}
-    trace = f"/api/traces/{trace_events(server.client, body['source'], **body['options'])[0]['id']}"
-    assert server.client.get(trace).status_code == 200
-    assert server.client.post(f"{trace}/gradcheck", json={}).status_code == 200
-    assert server.client.get(f"{trace}/export/pages").content.startswith(b"%PDF")
-    snippet = server.client.post("/api/snippets", json=body).json()["id"]
-    pinned = server.client.put(f"/api/snippets/{snippet}/pin", json={}, headers={"Authorization": "Bearer sesame"})
-    assert pinned.is_success
-    assert server.client.get(f"/t/{snippet}").status_code == 200
-    passing = server.client.post("/api/traces", json={"source": "import torch\ntorch.zeros(10**12)"}, headers=ACCEPT)
-    assert '"kind":"memory"' in passing.text
-    with server.client.stream("POST", "/api/traces", json={"source": "while True: pass"}, headers=ACCEPT) as left:
-        wait_until(lambda: server.client.get("/readyz").json()["running"])
-        assert left.status_code == 200
-    wait_until(lambda: not server.client.get("/readyz").json()["running"])
-    worker.kill(signal.SIGTERM)
     assert cluster.shared.refusals() == []

@@ -1,6 +1,7 @@
 """Both engines, opened once per test worker, with one place each."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 
@@ -56,7 +57,7 @@ def celery(celery_redis: Redis) -> Iterator[Open]:
             await rates.close()
 
     yield opened
-    worker.kill()
+    worker.kill(signal.SIGTERM)
 
 
 @pytest.fixture(params=["local", "celery"])

@@ -4,32 +4,37 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradwalk.cluster.connection import connect
 from gradwalk.store import redis_store
-from gradwalk.store.compression import decompress
+from gradwalk.store.compression import Coding, compress, decompress, unpack
 from gradwalk.store.redis_store import SNIPPET_SECONDS, TRACE_SECONDS, RedisStore
 from gradwalk.store.sqlite import SqliteStore
 from gradwalk.store.store import StoreError, TraceStore
-from tests.world.cluster import Cluster
+from tests.world.cluster import Cluster, url_of
 from tests.world.redis import Redis
 
 PLENTY = 1 << 30
 
-Open = Callable[[], AbstractAsyncContextManager[TraceStore]]
+Open = Callable[..., AbstractAsyncContextManager[TraceStore]]
+"""One more server that uses the store, or a worker."""
 
 
 @pytest.fixture(params=["sqlite", "shared"])
 def opened(request: pytest.FixtureRequest, run: object, tmp_path: Path) -> Open:  # noqa: ARG001 (it starts processes)
-    """Every store in turn, empty; each call is one more server that uses it."""
+    """Every store in turn, empty; the shared one under the user of the service that opens it."""
     redis: Redis | None = request.getfixturevalue("redis") if request.param == "shared" else None
 
     @asynccontextmanager
-    async def open_one() -> AsyncIterator[TraceStore]:
+    async def open_one(service: str = "api") -> AsyncIterator[TraceStore]:
         own = tmp_path / "traces.sqlite3"
-        store = RedisStore(connect(redis.url)) if redis else SqliteStore(own, PLENTY, snippet_bytes_max=1_050)
+        url = redis and url_of(service, redis.url)
+        store = RedisStore(connect(url)) if url else SqliteStore(own, PLENTY, snippet_bytes_max=1_050)
         try:
             yield store
         finally:
@@ -89,7 +94,7 @@ async def test_the_first_writer_wins_also_among_many_at_once(opened: Open) -> No
 
 async def test_a_file_is_kept_byte_for_byte_and_one_that_is_too_large_is_refused(opened, monkeypatch):
     body = bytes(range(256)) * 8_000
-    async with opened() as store:
+    async with opened("worker") as store:
         assert await store.get_file("file/a") is None
         await store.put_file("file/a", body)
         await store.put_file("file/a", b"late")
@@ -127,3 +132,15 @@ async def test_a_store_that_is_not_there_says_so(cluster: Cluster) -> None:
         with pytest.raises(StoreError):
             await answer
     await store.close()
+
+
+@pytest.mark.parametrize("coding", get_args(Coding))
+@given(st.binary(max_size=40), st.integers(0, 20_000))
+def test_what_is_kept_compressed_comes_back_whole_at_once_and_in_small_parts(
+    coding: Coding, seed: bytes, count: int
+) -> None:
+    body = seed * count
+    packed = compress(body, coding)
+    parts = list(unpack(packed))
+    assert b"".join(parts) == decompress(packed) == body
+    assert max(map(len, parts), default=0) <= 64 << 10

@@ -97,14 +97,6 @@ class Cluster:
         self.servers.append(ClusterServer(home, self.shared.url, path=path, **settings))
         return self.servers[-1]
 
-    def busy_workers(self) -> dict[str, Worker]:
-        """The worker that runs each log's run now."""
-        with self.shared.client() as client:
-            beats = {key.decode().rpartition(":")[2]: client.get(key) or b"" for key in client.keys("gradwalk:beat:*")}
-        by_pid = {str(worker.process.pid): worker for worker in self.workers if worker.process.poll() is None}
-        pids = {log: beat.decode().partition("/")[0].rpartition("-")[2] for log, beat in beats.items()}
-        return {log: by_pid[pid] for log, pid in pids.items() if pid in by_pid}
-
     def close(self) -> None:
         """Ends all of it."""
         for server in self.servers:

@@ -55,26 +55,18 @@ def run_program() -> Callable[..., Any]:
     return run_any_program
 
 
-@pytest.fixture(scope="session")
-def server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """The server with the usual settings that all tests share; leave it as it was."""
-    with share(request.config.stash[FOLDER], "usual") as shared:
-        yield shared
+def shared_server(profile: str) -> Any:
+    """The fixture of a server that all tests share; leave it as it was."""
+
+    @pytest.fixture(scope="session")
+    def found(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
+        with share(request.config.stash[FOLDER], profile) as shared:
+            yield shared
+
+    return found
 
 
-@pytest.fixture(scope="session")
-def short_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """A shared server on which a run may take three seconds and 128 MiB."""
-    with share(request.config.stash[FOLDER], "short") as shared:
-        yield shared
-
-
-@pytest.fixture(scope="session")
-def narrow_server(request: pytest.FixtureRequest) -> Iterator[SharedServer]:
-    """A shared server with 60 connections for an address, a second for a request, two for all runs of a client, and a
-    log in text."""
-    with share(request.config.stash[FOLDER], "narrow") as shared:
-        yield shared
+server, short_server, narrow_server = map(shared_server, ("usual", "short", "narrow"))
 
 
 @pytest.fixture

@@ -218,7 +218,8 @@ BATCHES = {
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> None:
-    traced = run_traced(program(*BATCHES[name][:2]))
+    source = program(*BATCHES[name][:2])
+    traced = run_traced(source)
     step = traced.of("step")[0]
     names = [operand["name"] for operand in traced.nodes()[step["node"]]["inputs"]]
     found = {names[one["argnum"]]: one["batch"] for one in step["local_jacobians"] if "batch" in one}
@@ -230,13 +231,8 @@ def test_the_batch_is_marked_and_v_j_is_made_example_by_example(name: str) -> No
         per_example = torch.func.vmap(lambda v, block: torch.tensordot(v, block, 1))(v.reshape(rows, -1), jacobian)
         returned = tensor_of(step["grad_inputs"][one["argnum"]])
         assert torch.allclose(per_example.sum(0), returned)
+        [on_demand] = jacobian_of_step(TraceRequest(source=source), 0, one["argnum"], ResolvedLimits())
+        assert on_demand["batch"] == one["batch"]
         if one["batch"]["kind"] == "block_diagonal":
             per_example[range(rows), range(rows)] = 0
             assert not per_example.any()
-
-
-def test_a_jacobian_on_demand_has_the_mark_too() -> None:
-    [found] = jacobian_of_step(
-        TraceRequest(source=program(*BATCHES["mm"][:2]), options=Options()), 0, 1, ResolvedLimits()
-    )
-    assert (found["batch"]["kind"], found["batch"]["size"]) == ("sum", 4)

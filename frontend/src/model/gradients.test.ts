@@ -1,23 +1,20 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { TRACES } from "../protocol/samples";
 import type { Step, TensorValue } from "../protocol/trace.gen";
 import { ledgerAt, returnedFor } from "./gradients";
 import type { Phase } from "./phases";
 import { sampleTrace } from "./samples";
 
-describe.each(TRACES)("the ledger of %s", (name) => {
+it.each(TRACES)("the ledger of %s holds `.grad` before and after each accumulation", (name) => {
   const trace = sampleTrace(name);
-
-  it("holds `.grad` before and after each accumulation", () => {
-    for (const [index, step] of trace.steps.entries()) {
-      const pass = trace.passes[step.pass];
-      if (pass === undefined || step.accumulate === null) continue;
-      const { leaf, before, after } = step.accumulate;
-      const at = (phase: Phase) => ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase });
-      expect(at("send").gradOf(leaf)).toEqual(before);
-      expect(at("land").gradOf(leaf)).toEqual(after);
-    }
-  });
+  for (const [index, step] of trace.steps.entries()) {
+    const pass = trace.passes[step.pass];
+    if (pass === undefined || step.accumulate === null) continue;
+    const { leaf, before, after } = step.accumulate;
+    const at = (phase: Phase) => ledgerAt(trace, pass, { direction: "backward", step: index + 1, phase });
+    expect(at("send").gradOf(leaf)).toEqual(before);
+    expect(at("land").gradOf(leaf)).toEqual(after);
+  }
 });
 
 it("tells what a rule returned from what a hook made of it, and what the engine sums is the rule's", () => {

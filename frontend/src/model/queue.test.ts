@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { TRACES } from "../protocol/samples";
 import { isTensor } from "./gradients";
 import { formatPosition, START } from "./position";
@@ -6,10 +6,10 @@ import { queueAt } from "./queue";
 import { sampleTrace, walkFrom } from "./samples";
 import { passAt, stepAt } from "./selectors";
 
-describe.each(TRACES)("the ready queue of %s", (name) => {
-  const trace = sampleTrace(name);
-
-  it("says of every step why its node runs now, by the numbers in which nodes were built", () => {
+it.each(TRACES)(
+  "says of every step of %s why its node runs now, by the numbers in which nodes were built",
+  (name) => {
+    const trace = sampleTrace(name);
     for (const position of walkFrom(trace, START)) {
       const [pass, step] = [passAt(trace, position), stepAt(trace, position)];
       if (pass === null || step === null) continue;
@@ -31,5 +31,5 @@ describe.each(TRACES)("the ready queue of %s", (name) => {
       for (const { node } of others) expect(built(now?.node ?? node), at).toBeGreaterThanOrEqual(built(node));
       if (others.length > 0) expect(now?.because === "leaf", at).toBe(now?.node.leaf !== undefined);
     }
-  });
-});
+  },
+);

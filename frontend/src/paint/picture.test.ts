@@ -147,19 +147,17 @@ describe.each(SAMPLES)("%s", (name) => {
   });
 });
 
-describe("an edge", () => {
-  const curve: Curve = [0, 10, 20, 30].map((x): Point => ({ x, y: 0 }));
-  const drawn = (progress: "forward" | "carrying") => {
-    const edge = { id: "e0", from: { node: "a", output_nr: 0 }, to: { node: "b", argnum: 0 } };
-    return drawEdge({ edge, progress, involved: true }, curve);
-  };
+const curve: Curve = [0, 10, 20, 30].map((x): Point => ({ x, y: 0 }));
+const drawn = (progress: "forward" | "carrying") => {
+  const edge = { id: "e0", from: { node: "a", output_nr: 0 }, to: { node: "b", argnum: 0 } };
+  return drawEdge({ edge, progress, involved: true }, curve);
+};
 
-  it("is solid with its arrowhead at the consumer where the forward value goes, dashed with one at the producer for a gradient", () => {
-    const [value, atConsumer] = drawn("forward");
-    const [gradient, atProducer] = drawn("carrying");
-    expect(value?.kind === "path" && value.stroke?.dash).toBeUndefined();
-    expect(gradient?.kind === "path" && gradient.stroke?.dash).toBeTruthy();
-    expect(atConsumer?.kind === "path" && atConsumer.d).toMatch(/^M30 0L/);
-    expect(atProducer?.kind === "path" && atProducer.d).toMatch(/^M0 0L/);
-  });
+it("an edge is solid with its arrowhead at the consumer where the forward value goes, dashed with one at the producer for a gradient", () => {
+  const [value, atConsumer] = drawn("forward");
+  const [gradient, atProducer] = drawn("carrying");
+  expect(value?.kind === "path" && value.stroke?.dash).toBeUndefined();
+  expect(gradient?.kind === "path" && gradient.stroke?.dash).toBeTruthy();
+  expect(atConsumer?.kind === "path" && atConsumer.d).toMatch(/^M30 0L/);
+  expect(atProducer?.kind === "path" && atProducer.d).toMatch(/^M0 0L/);
 });

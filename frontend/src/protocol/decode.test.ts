@@ -50,15 +50,13 @@ describe("values", () => {
   });
 });
 
-describe("a document", () => {
-  const document = readSample("x-times-x");
+const document = readSample("x-times-x");
 
-  it.each([
-    [{ ...document, format: 7 }, /has format 7/],
-    [{ id: "a" }, /not a gradwalk trace/],
-    [{ ...document, events: null }, /no events/],
-    [{ ...document, source: 3 }, /header/],
-  ])("refuses a document %#", (broken, message) => {
-    expect(() => decodeDocument(JSON.stringify(broken))).toThrow(message);
-  });
+it.each([
+  [{ ...document, format: 7 }, /has format 7/],
+  [{ id: "a" }, /not a gradwalk trace/],
+  [{ ...document, events: null }, /no events/],
+  [{ ...document, source: 3 }, /header/],
+])("refuses a document %#", (broken, message) => {
+  expect(() => decodeDocument(JSON.stringify(broken))).toThrow(message);
 });

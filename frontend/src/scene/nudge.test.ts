@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { isTensor } from "../model/gradients";
 import { toNumber } from "../model/numbers";
 import { sampleTrace } from "../model/samples";
@@ -49,37 +49,33 @@ it("J times a change, run forward over the examples, meets the engine's gradient
   expect(compared.length).toBeGreaterThan(40);
 });
 
-describe("a nudge", () => {
-  it("of nothing changes nothing, and that is its prediction", () => {
-    for (const name of TRACES) {
-      const trace = sampleTrace(name);
-      const nudge = drawNudge(trace, trace, 0);
-      if (trace.passes.length === 0) continue;
-      expect(nudge?.edges).toEqual([]);
-      expect(nudge?.tensors.flatMap(({ change }) => change ?? []).every((entry) => entry === 0)).toBe(true);
-    }
-  });
+it("a nudge of nothing changes nothing, and that is its prediction", () => {
+  for (const name of TRACES) {
+    const trace = sampleTrace(name);
+    const nudge = drawNudge(trace, trace, 0);
+    if (trace.passes.length === 0) continue;
+    expect(nudge?.edges).toEqual([]);
+    expect(nudge?.tensors.flatMap(({ change }) => change ?? []).every((entry) => entry === 0)).toBe(true);
+  }
 });
 
-describe("the difference between both", () => {
-  const nothing = { name: "y", was: [], is: [], change: [], v: [], terms: [], rounding: 1e-12 };
+const nothing = { name: "y", was: [], is: [], change: [], v: [], terms: [], rounding: 1e-12 };
 
-  it.each([
-    ["a straight line", (x: number) => 3 * x, 2, 3, "none"],
-    ["a square", (x: number) => x * x, 2, 4, "second"],
-    ["a cube where it is flat", (x: number) => x ** 3, 0, 0, "second"],
-    ["a sine", Math.sin, 1, Math.cos(1), "second"],
-    ["a wrong slope", (x: number) => x * x, 2, 3, "first"],
-    ["a product with one side detached", (x: number) => x * x, 3, 3, "first"],
-    ["a kink on the way", (x: number) => Math.max(0, x - 1.01), 1, 0, "unsettled"],
-    ["a kink a third of the way", (x: number) => Math.max(0, x - 1.0333), 1, 0, "unsettled"],
-    ["a jump on the way", (x: number) => (x > 1 ? 5 + x : x), 1, 1, "unsettled"],
-  ] as const)("is told for %s", (_, f, x, slope, verdict) => {
-    /** f at x with the slope that backward claims. */
-    const by = (h: number) => ({ ...nothing, real: f(x + h) - f(x), predicted: slope * h });
-    for (const h of verdict === "unsettled" ? [0.1] : [0.1, -0.1, 0.02])
-      expect(judge(by(h), by(h / 2), by(h / 4))).toBe(verdict);
-  });
+it.each([
+  ["a straight line", (x: number) => 3 * x, 2, 3, "none"],
+  ["a square", (x: number) => x * x, 2, 4, "second"],
+  ["a cube where it is flat", (x: number) => x ** 3, 0, 0, "second"],
+  ["a sine", Math.sin, 1, Math.cos(1), "second"],
+  ["a wrong slope", (x: number) => x * x, 2, 3, "first"],
+  ["a product with one side detached", (x: number) => x * x, 3, 3, "first"],
+  ["a kink on the way", (x: number) => Math.max(0, x - 1.01), 1, 0, "unsettled"],
+  ["a kink a third of the way", (x: number) => Math.max(0, x - 1.0333), 1, 0, "unsettled"],
+  ["a jump on the way", (x: number) => (x > 1 ? 5 + x : x), 1, 1, "unsettled"],
+] as const)("the difference between both is told for %s", (_, f, x, slope, verdict) => {
+  /** f at x with the slope that backward claims. */
+  const by = (h: number) => ({ ...nothing, real: f(x + h) - f(x), predicted: slope * h });
+  for (const h of verdict === "unsettled" ? [0.1] : [0.1, -0.1, 0.02])
+    expect(judge(by(h), by(h / 2), by(h / 4))).toBe(verdict);
 });
 
 it("names an entry as the program would", () => {

@@ -236,8 +236,9 @@ it("the stops of random graphs each change the picture and say a sentence", () =
   );
 });
 
-describe.each(TRACES)("what waits in %s", (name) => {
-  it("says how many of its gradients steps have sent, and shows the last of them", () => {
+it.each(TRACES)(
+  "what waits in %s says how many gradients steps have sent, and shows the last of them",
+  (name) => {
     const trace = sampleTrace(name);
     for (const position of walkFrom(trace, START)) {
       const { pass, graph, cardOf } = drawStill(trace, position);
@@ -263,8 +264,8 @@ describe.each(TRACES)("what waits in %s", (name) => {
         if (!isDone && arrived.length === 0) expect(card.gradient).toEqual({ missing: "not_computed" });
       }
     }
-  });
-});
+  },
+);
 
 it("shows both contributions of x times x until they have met in their sum", () => {
   const trace = sampleTrace("x-times-x");

@@ -18,6 +18,8 @@ from tests.world.processes import ENVIRONMENT, ROOT, descendants_of, wait_until
 
 STATIC = ROOT / "server" / "gradwalk" / "static"
 ADDRESS = re.compile(rb"http://(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)")
+EACH_ITS_OWN = httpx.Limits(max_keepalive_connections=0)
+"""Of requests and connections: on a busy machine a server ends an idle one while something is sent over it."""
 ELSEWHERE = "lecture.test"
 """A name under which the server is not on the reader's own machine, as far as a browser can tell."""
 
@@ -58,7 +60,7 @@ class Server:
             )
         found = wait_until(lambda: ADDRESS.search(self.log.read_bytes()), self.process, self.log)
         self.url = f"http://127.0.0.1:{found[1].decode()}"
-        self.client = httpx.Client(base_url=self.url, timeout=60)
+        self.client = httpx.Client(base_url=self.url, timeout=60, limits=EACH_ITS_OWN)
         wait_until(lambda: self._answers(path), self.process, self.log)
 
     @property

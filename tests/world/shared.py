@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.world.server import ELSEWHERE, Server
+from tests.world.server import EACH_ITS_OWN, ELSEWHERE, Server
 
 OWNER_TOKEN = "a token of their own"
 PROFILES: dict[str, dict[str, Any]] = {
@@ -76,7 +76,7 @@ def share(folder: Path, profile: str) -> Iterator[SharedServer]:
             _STARTED.append(started)
             note.write_text(json.dumps({"url": started.url, "log": str(started.log), "pid": started.process.pid}))
     known = json.loads(note.read_text())
-    with httpx.Client(base_url=known["url"], timeout=60) as client:
+    with httpx.Client(base_url=known["url"], timeout=60, limits=EACH_ITS_OWN) as client:
         yield SharedServer(known["url"], Path(known["log"]), known["pid"], client)
 
 

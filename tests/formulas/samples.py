@@ -268,7 +268,7 @@ UNREACHABLE = {
     "MatmulBackward0": "torch makes this node on nested tensors only; dense products run as mm, bmm, mv and views",
     "LinearBackward0": "torch makes this node on other backends only; here linear runs as addmm",
     **dict.fromkeys(
-        (*(f"CrossEntropyBackward{at}" for at in range(8)), "EinsumBackward0", "EinsumBackward1"),
+        (*(f"CrossEntropyBackward{at}" for at in range(8)), *(f"EinsumBackward{at}" for at in range(4))),
         "a call of several nodes that is read as one; see tests/tracer/test_composites.py",
     ),
     "FusedRmsNormBackward0": "torch makes this node on accelerators only; here rms_norm runs as mul, mean, rsqrt",

@@ -1,5 +1,6 @@
 """Calls that multiply tensors and sum over the letters that they share, by the equation of an einsum."""
 
+from collections.abc import Sequence
 from string import ascii_lowercase
 
 from gradwalk.formulas.entry import Entry, Given, Reason, Shape, Vjp, why
@@ -7,20 +8,39 @@ from gradwalk.formulas.expression import Expression, apply, conj, ones
 
 Factor = tuple[str, Expression]
 """Something that is multiplied, and its letters."""
+_THREE = ("i1", "i2", "i3")
 
 
 def _operands(n: Given) -> list[Expression]:
     return [n.operand(f"operands[{at}]") for at in range(len(n.operand_shapes))]
 
 
-def _sent(n: Given) -> Expression:
+def _contracted(n: Given) -> Expression:
+    return _sent(n, n.equation, _operands(n), n.member)
+
+
+def _trilinear_equation(n: Given) -> str:
+    """Three tensors are repeated along dims of their own, multiplied, and summed over some: `bi,oij,bj->bo`."""
+    letters = ascii_lowercase[8 : 8 + len(n.operand_shape(0)) + len(n.expand1)]
+    *tables, result = (
+        "".join(letter for dim, letter in enumerate(letters) if dim not in without)
+        for without in (n.expand1, n.expand2, n.expand3, n.sumdim)
+    )
+    return f"{','.join(tables)}->{result}"
+
+
+def _of_three(n: Given) -> Expression:
+    return _sent(n, _trilinear_equation(n), [*map(n.operand, _THREE)], n.argnum)
+
+
+def _sent(n: Given, written: str, operands: Sequence[Expression], own_place: int) -> Expression:
     """v and the other operands, by the letters of this one."""
-    given, _, result = n.equation.partition("->")
+    given, _, result = written.partition("->")
     tables = given.split(",")
-    others = [(table, conj(one)) for table, one in zip(tables, _operands(n), strict=True)]
-    own, _ = others.pop(n.member)
-    returned, identities = _apart(own, n.shape, n.equation)
-    shapes = [n.v.shape, *(n.operand_shape(at) for at in range(len(tables)) if at != n.member)]
+    others = [(table, conj(one)) for table, one in zip(tables, operands, strict=True)]
+    own, _ = others.pop(own_place)
+    returned, identities = _apart(own, n.shape, written)
+    shapes = [n.v.shape, *(n.operand_shape(at) for at in range(len(tables)) if at != own_place)]
     sizes = {
         (letter, size)
         for letters, shape in zip((result, *(table for table, _ in others)), shapes, strict=True)
@@ -66,9 +86,15 @@ def _because(n: Given) -> Reason:
 CONTRACTIONS: tuple[Entry, ...] = (
     Entry(
         "einsum",
-        # Of two operands, and of one.
-        ("EinsumBackward0", "EinsumBackward1"),
+        # Of one operand, and of several.
+        ("EinsumBackward0", "EinsumBackward1", "EinsumBackward2", "EinsumBackward3"),
         lambda n: apply("einsum", *_operands(n), equation=n.equation),
-        (Vjp("operands", _sent, _because),),
+        (Vjp("operands", _contracted, _because),),
+    ),
+    Entry(
+        "_trilinear",
+        ("TrilinearBackward0",),
+        lambda n: apply("einsum", *map(n.operand, _THREE), equation=_trilinear_equation(n)),
+        tuple(Vjp(name, _of_three, why("why-einsum", operand=name)) for name in _THREE),
     ),
 )

@@ -35,6 +35,9 @@ CALLS = {
     "one tensor twice": ("torch.einsum('ij,kj->ik', a, a)", {"a": (2, 3)}, "ij,kj->ik"),
     "the trace": ("torch.einsum('ii->', a)", {"a": (3, 3)}, "ii->"),
     "the sum": ("torch.einsum('ij->', a)", {"a": (2, 3)}, "ij->"),
+    "three tensors": ("torch.einsum('ij,jk,kl->il', a, b, c)", {"a": (2, 3), "b": (3, 2), "c": (2, 4)}, "ij,jk,kl->il"),
+    "a bilinear form": ("torch.einsum('i,oij,j->o', a, b, c)", {"a": (2,), "b": (3, 2, 4), "c": (4,)}, "i,oij,j->o"),
+    "four": ("torch.einsum('i,ij,j,k->k', a, b, c, a)", {"a": (2,), "b": (2, 3), "c": (3,)}, "i,ij,j,k->k"),
     "tensordot by a count": ("torch.tensordot(a, b, 1)", {"a": (2, 3), "b": (3, 4)}, "ij,jl->il"),
     "tensordot by dims": ("torch.tensordot(a, b, ([1, 2], [1, 0]))", {"a": (2, 3, 4), "b": (4, 3, 2)}, "ijk,kjn->in"),
     "outer": ("torch.outer(a, b)", {"a": (2,), "b": (3,)}, "i,j->ij"),
@@ -111,7 +114,7 @@ WITH_CONSTANTS = [
 @pytest.mark.parametrize(("name", "constant"), WITH_CONSTANTS)
 def test_the_formula_of_a_call_gives_the_gradients_of_the_whole_call(name, constant):
     text, shapes, *equation = CALLS[name]
-    operands = ["a", "a"] if name == "one tensor twice" else [*shapes]
+    operands = [*shapes, "a"] if name in ("one tensor twice", "four") else [*shapes]
     call, formula = judged(program(text, shapes, constant), operands)
     assert call["op"] == ("matmul" if "@" in text else text.partition("(")[0].partition(".")[2])
     assert [one for key, one in call.get("options", {}).items() if key == "equation"] == equation
@@ -130,8 +133,8 @@ SEVERAL = [
     # One node, which says it already.
     "torch.einsum('ij->ji', a)",
     "a[0, 1]",
-    # Two products one after the other.
-    "torch.einsum('ij,jk,kl->il', a, torch.ones(3, 2), torch.ones(2, 2))",
+    # Two of its tensors are multiplied where nothing is recorded.
+    "torch.einsum('ij,jk,kl->il', torch.ones(4, 3), torch.ones(3, 2), a)",
     "F.normalize(a)",
 ]
 

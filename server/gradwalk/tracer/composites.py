@@ -40,6 +40,7 @@ _ROLES: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
 }
 """By call and the operations that compute it, the last one first, which operand of the call each operand of the first
 one is."""
+_MULTIPLYING: Final = frozenset({"bmm", "mul"})
 _SCORES: Final = {"self": "self"}
 _FACTORS: Final = ("target", "weight")
 _LOSSES: Final = frozenset({"nll_loss_forward", "nll_loss2d_forward"})
@@ -66,8 +67,9 @@ def find_call(members: Sequence[Node], sources: Sources, call: Call, variables: 
         return None
     label = call.label.strip("_")
     op = _CALLED.get(label, label)
-    node = _meeting(ends[0], inside, sources) if "equation" in call.options else _first(members, op)
-    operands = [] if node is None else _operands(node, op, inside, sources)
+    equation = str(call.options.get("equation", ""))
+    node = _meeting(ends[0], inside, sources) if equation else _first(members, op)
+    operands = [] if node is None else _operands(node, op, equation, inside, sources)
     known = {(one["border"]["node"], one["border"]["argnum"]) for one in operands}
     constants = [(variables.get(one), value) for one, is_asked, value in call.arguments if not is_asked]
     if node is None or not _borders(members, sources) <= known or not _give_constants(operands, inside, constants):
@@ -78,7 +80,7 @@ def find_call(members: Sequence[Node], sources: Sources, call: Call, variables: 
     return found
 
 
-def _operands(node: Node, op: str, inside: Mapping[str, Node], sources: Sources) -> list[CallOperand]:
+def _operands(node: Node, op: str, equation: str, inside: Mapping[str, Node], sources: Sources) -> list[CallOperand]:
     """The operands of the call in order; none where the node that computes has one that is no argument."""
     members = [*inside.values()]
     ways = [_way(node, argnum, inside, sources) for argnum in range(len(node["inputs"]))]
@@ -92,9 +94,16 @@ def _operands(node: Node, op: str, inside: Mapping[str, Node], sources: Sources)
     for operand, way in zip(operands, ways, strict=True):
         if is_result_in_order and all(map(_keeps_order, way)):
             operand["keeps_order"] = True
-    if op == "cross_entropy":
-        operands += _factors_behind(node, inside, sources)
-    return sorted(operands, key=lambda one: (*_IN_ORDER, *names.values()).index(one["name"]))
+    factors = _FACTORS if op == "cross_entropy" else _names_of_more(len(operands), equation)
+    operands += _factors_behind(node, inside, sources, factors)
+    if equation and len(operands) != len(equation.split(",")):
+        return []
+    return sorted(operands, key=lambda one: (*_IN_ORDER, *names.values(), *factors).index(one["name"]))
+
+
+def _names_of_more(count: int, equation: str) -> Sequence[str]:
+    """Of what an einsum multiplies after its first two operands have met."""
+    return [f"operands[{at}]" for at in range(count, len(equation.split(",")))] if count > 1 else []
 
 
 def _first(members: Sequence[Node], op: str) -> Node | None:
@@ -119,13 +128,14 @@ def _names(node: Node, op: str, members: Sequence[Node], ways: Sequence[Sequence
 
 
 def _meeting(end: Node, inside: Mapping[str, Node], sources: Sources) -> Node | None:
-    """Where the operands of an einsum meet; of a single one, where it is added up, or else the last of its nodes."""
+    """Where the first two operands of an einsum meet; of a single one, where it is added up, or else its last node."""
     node, way = end, [end]
-    while len(node["inputs"]) == 1 and (source := sources.get((node["id"], 0))) in inside:
+    while (source := sources.get((node["id"], 0))) in inside:
         node = inside[str(source)]
         way.append(node)
-    if len(node["inputs"]) > 1:
-        return node
+    met = [one for one in way if len(one["inputs"]) > 1]
+    if met:
+        return met[-1]
     return next((one for one in way if not is_arranging(one)), way[-1])
 
 
@@ -135,8 +145,12 @@ def _call_operand(node: Node, argnum: int, way: Sequence[Node], names: Mapping[s
     return {"name": names[node["inputs"][argnum]["name"]], "argnum": argnum, "border": border}
 
 
-def _factors_behind(node: Node, inside: Mapping[str, Node], sources: Sources) -> list[CallOperand]:
-    """What the log-probabilities of a cross entropy are multiplied with: a distribution, then class weights."""
+def _factors_behind(
+    node: Node, inside: Mapping[str, Node], sources: Sources, names: Sequence[str]
+) -> list[CallOperand]:
+    """What the result of a node is multiplied with, one after the other: the log-probabilities of a cross entropy with
+    a distribution and with class weights, the product of the first operands of an einsum with the others."""
+    first = len(node["inputs"])
     found: list[CallOperand] = []
     while True:
         users = [
@@ -145,13 +159,13 @@ def _factors_behind(node: Node, inside: Mapping[str, Node], sources: Sources) ->
             for argnum in range(len(one["inputs"]))
             if sources.get((one["id"], argnum)) == node["id"]
         ]
-        if len(users) != 1 or len(found) == len(_FACTORS):
+        if len(users) != 1 or len(found) == len(names):
             return found
         ((node, argnum),) = users
-        if node["op"] == "mul" and len(node["inputs"]) > 1:
+        if node["op"] in _MULTIPLYING and len(node["inputs"]) > 1:
             way = _way(node, 1 - argnum, inside, sources)
             border: Consumer = {"node": way[-1]["id"] if way else node["id"], "argnum": 0 if way else 1 - argnum}
-            found.append({"name": _FACTORS[len(found)], "argnum": len(found) + 1, "border": border})
+            found.append({"name": names[len(found)], "argnum": first + len(found), "border": border})
 
 
 def _borders(members: Sequence[Node], sources: Sources) -> set[tuple[str, int]]:

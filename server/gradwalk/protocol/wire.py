@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema, SchemaValidator, core_schema, from_json
 from gradwalk.protocol.document import DOCUMENT, TraceDocument, encode, join_events
 from gradwalk.protocol.events import EVENT, Event
 from gradwalk.protocol.graph import Edge, Node
-from gradwalk.protocol.packed import pack, unpack
+from gradwalk.protocol.packed import count_entries, pack, unpack
 from gradwalk.protocol.values import Missing, TensorValue
 
 VALUES: Final[TypeAdapter[list[TensorValue]]] = TypeAdapter(list[TensorValue])
@@ -121,7 +121,10 @@ class Checker:
         """
         event = from_json(written, allow_inf_nan=False)
         rest, values = _apart(event)
-        self._count += len([unpacked_value(value) for value in values])
+        for value in values:
+            if "packed" in value:
+                count_entries(value["packed"], value["dtype"])
+        self._count += len(values)
         _EVENT.validate_python(rest, context=self._existing)
         return event  # type: ignore[no-any-return]
 

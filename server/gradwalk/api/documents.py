@@ -34,11 +34,12 @@ class Documents:
             Exception: that of `work`.
             StoreError: the process ended over it, twice.
         """
-        loop = asyncio.get_running_loop()
         for _ in range(2):
             pool = self._pool
             try:
-                return await loop.run_in_executor(pool, work, stored, *arguments)
+                # In a thread: the first ones start a process.
+                answer = await asyncio.to_thread(pool.submit, work, stored, *arguments)
+                return await asyncio.wrap_future(answer)
             except BrokenProcessPool:
                 if pool is self._pool:
                     pool.shutdown(wait=False)

@@ -97,9 +97,13 @@ class CountedProtocol(HttpToolsProtocol):
             self._expect_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
         self._stop_waiting()
         self.doorkeeper.leave(self._client)
+        if self._client is None:
+            super().connection_lost(exc)
+        else:
+            # A crowd that hangs up together takes turns, too.
+            self.turns.take(self._client, partial(super().connection_lost, exc))
 
     def data_received(self, data: bytes) -> None:
         if self._is_in_head:

@@ -23,7 +23,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "narrow": {
         "log_format": "text",
         "trusted_proxies": ["127.0.0.1"],
-        "client_connections_max": 60,
+        "client_connections_max": 20,
         "request_seconds": 1,
         "run_seconds": 2,
         "cpu_rate": "2/hour",

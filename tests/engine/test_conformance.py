@@ -173,12 +173,12 @@ async def test_a_run_that_cannot_be_kept_is_still_answered(opened: Open) -> None
         raise OSError("the disk is full")
 
     async with opened() as (engine, *_):
-        retained, forgotten = (Runs(engine, fail, abandon_seconds=1, retain_seconds=seconds) for seconds in (1_000, 0))
-        for runs in (retained, forgotten):
+        kept, gone = (Runs(engine, fail, abandon_seconds=1, retain_seconds=each) for each in (1_000, 0))
+        for runs in (kept, gone):
             assert (await events_of(await ask(runs, "x")))[-1]["type"] == "finished"
             await runs.settle()
-        assert retained.find(address("x")) is not None  # readable for a while
-        await until(lambda: forgotten.find(address("x")) is None)
+        assert kept.find(address("x")) is not None  # readable for a while
+        await until(lambda: gone.find(address("x")) is None)
 
 
 async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_wrongly(celery: Open) -> None:

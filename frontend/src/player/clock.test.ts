@@ -38,11 +38,11 @@ describe("motions", () => {
   });
 
   it("is a cut for those who want no movement", () => {
-    const motion = motionBetween(trace, from, after, 1, true);
-    expect(frameAt(motion, 0)).toEqual(stillAt(after));
+    expect(frameAt(motionBetween(trace, from, after, 1, true), 0)).toEqual(stillAt(after));
   });
 
-  it("never shows time before the beginning", () => {
+  it("shows no time before the beginning, and nothing of an equation while jumps follow each other", () => {
     expect(frameAt(motionBetween(trace, from, after, 1, false), -20).progress).toBe(0);
+    expect(frameAt(motionBetween(trace, from, START, 4, false), 80).fade).toBe(0);
   });
 });

@@ -12,6 +12,8 @@ export const PHASE_MS = 300;
 export const MULTIPLY_MS = 1200;
 /** and what falls into a sum, or into `.grad`. */
 export const ADD_MS = 800;
+/** Of a jump, in which nothing of the equation is drawn: along a drag over many steps it comes where the drag rests. */
+const UNDRAWN_SHARE = 1 / 3;
 export const DWELL_MS = 1500;
 export const SPEEDS: readonly number[] = [0.25, 0.5, 1, 2, 4];
 const BACKWARDS_SPEED = 2;
@@ -19,7 +21,7 @@ const BACKWARDS_SPEED = 2;
 export interface Motion {
   readonly from: Position;
   readonly to: Position;
-  /** `play` runs into `to`; `rewind` runs out of `from`; `jump` cross-fades; `cut` has no motion at all. */
+  /** `play` runs into `to`; `rewind` runs out of `from`; `jump` fades the equation in; `cut` has no motion at all. */
   readonly kind: "play" | "rewind" | "jump" | "cut";
   readonly duration_ms: number;
 }
@@ -31,7 +33,7 @@ export interface Frame {
   readonly said: Position;
   /** 0 to 1, of the motion that leads into `position`. */
   readonly progress: number;
-  /** 0 to 1: how far the picture has faded in after a jump. */
+  /** 0 to 1: how far the equation has faded in after a jump. */
   readonly fade: number;
   readonly finished: boolean;
 }
@@ -49,7 +51,7 @@ export function motionBetween(
   reduced: boolean,
 ): Motion {
   const kind = reduced ? "cut" : kindOf(trace, from, to);
-  const rate = kind === "rewind" ? speed * BACKWARDS_SPEED : speed;
+  const rate = kind === "jump" ? 1 : kind === "rewind" ? speed * BACKWARDS_SPEED : speed;
   return { from, to, kind, duration_ms: kind === "cut" ? 0 : lengthOf(trace, kind, from, to) / rate };
 }
 
@@ -76,8 +78,10 @@ export function frameAt(motion: Motion, elapsed_ms: number): Frame {
       return { position: motion.to, said: motion.from, progress: share, fade: 1, finished: false };
     case "rewind":
       return { position: motion.from, said: motion.to, progress: 1 - share, fade: 1, finished: false };
-    default:
-      return { position: motion.to, said: motion.to, progress: 1, fade: share, finished: false };
+    default: {
+      const fade = Math.max(0, (share - UNDRAWN_SHARE) / (1 - UNDRAWN_SHARE));
+      return { position: motion.to, said: motion.to, progress: 1, fade, finished: false };
+    }
   }
 }
 

@@ -48,10 +48,9 @@ export function queueAt(
     [...landings]
       .flatMap(([id, all]): Queued[] => {
         const [node, number] = [nodes.get(id), executed.get(id)?.number];
+        if (node === undefined || number === undefined || number <= walked) return [];
         const arrived = all.filter((landing) => landing.number <= landed).length;
-        return node === undefined || number === undefined || number <= walked || arrived === 0
-          ? []
-          : [{ node, title: titleIn(closed, node), arrived, expected: all.length }];
+        return arrived === 0 ? [] : [{ node, title: titleIn(closed, node), arrived, expected: all.length }];
       })
       .sort((a, b) => numberOf(a) - numberOf(b));
   const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;

@@ -6,9 +6,11 @@
 import type { Group, Node } from "../protocol/trace.gen";
 import { landedAt, landingsOf } from "./gradients";
 import { nodesById } from "./graph";
+import { onceFor } from "./once";
 import type { Position } from "./position";
 import { executions, nodeTitle } from "./selectors";
 import type { PassState, TraceState } from "./trace";
+import { stepsOf } from "./trace";
 
 export interface Queued {
   readonly node: Node;
@@ -39,24 +41,18 @@ export function queueAt(
   position: Position,
   closed: Closed = new Map(),
 ): Queue {
-  const executed = executions(trace, pass);
-  const nodes = nodesById(pass.started.graph);
-  const landings = landingsOf(trace, pass);
-  const numberOf = ({ node }: Queued): number => executed.get(node.id)?.number ?? 0;
+  const all = receivers(trace, pass);
   /** What has got something by the end of a step and runs after it. */
-  const after = (landed: number, walked: number): readonly Queued[] =>
-    [...landings]
-      .flatMap(([id, all]): Queued[] => {
-        const [node, number] = [nodes.get(id), executed.get(id)?.number];
-        if (node === undefined || number === undefined || number <= walked) return [];
-        const arrived = all.filter((landing) => landing.number <= landed).length;
-        return arrived === 0 ? [] : [{ node, title: titleIn(closed, node), arrived, expected: all.length }];
-      })
-      .sort((a, b) => numberOf(a) - numberOf(b));
+  const after = (landed: number, walked: number): readonly Receiving[] =>
+    all.flatMap(({ node, number, landings }): Receiving[] => {
+      if (number <= walked || (landings[0]?.number ?? 0) > landed) return [];
+      const arrived = landings.filter((landing) => landing.number <= landed).length;
+      return [{ node, number, title: titleIn(closed, node), arrived, expected: landings.length }];
+    });
   const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;
   const [now, rival] = byCard(after(position.step - 1, position.step - 1).filter(isReady), closed);
   const because = rival === undefined ? "only" : now?.[0].node.kind === "accumulate_grad" ? "leaf" : "last";
-  const working = now !== undefined && numberOf(now[0]) === position.step ? now[0] : null;
+  const working = now !== undefined && now[0].number === position.step ? now[0] : null;
   const pending = after(landedAt(position), position.step);
   const inTurn = [...pending.filter(isReady), ...pending.filter((each) => !isReady(each))];
   const others = byCard(working === null ? inTurn : [working, ...inTurn], closed)
@@ -68,6 +64,20 @@ export function queueAt(
     waiting: others.filter((each) => !isReady(each)),
   };
 }
+
+interface Receiving extends Queued {
+  /** Of its step, 1-based. */
+  readonly number: number;
+}
+
+/** Every node that a gradient reaches and that runs, in the order of the steps, with what ever arrives there. */
+const receivers = onceFor(stepsOf, (trace, pass) => {
+  const [nodes, landings] = [nodesById(pass.started.graph), landingsOf(trace, pass)];
+  return [...executions(trace, pass)].flatMap(([id, { number }]) => {
+    const [node, arrivals] = [nodes.get(id), landings.get(id)];
+    return node === undefined || arrivals === undefined ? [] : [{ node, number, landings: arrivals }];
+  });
+});
 
 function titleIn(closed: Closed, node: Node): string {
   return closed.get(node.id)?.label ?? nodeTitle(node);

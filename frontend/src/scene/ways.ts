@@ -4,7 +4,7 @@
  */
 
 import type { Box, Curve, Point, Size } from "../layout/geometry";
-import { boxesOverlap, pointAt } from "../layout/geometry";
+import { boxesOverlap, curveBounds, pointAt } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { edgesById, nodesById } from "../model/graph";
 import { once } from "../model/once";
@@ -23,6 +23,7 @@ const HALFWAY = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 export const AT_RECEIVER = [0.74, 0.82, 0.66, 0.58, 0.5, 0.42, 0.34, 0.26, 0.18];
 /** Tried where no place on the edge itself is free. */
 const LIFTS_PX = [0, 34, -34, 60, -60, 86, -86, 112, -112, 138, -138];
+const FARTHEST_LIFT_PX = Math.max(...LIFTS_PX);
 const STUB_PX = 60;
 export const SEED_REST = 0.62;
 export const HOLLOW_PX = 24;
@@ -116,6 +117,8 @@ export function restOn(
   candidates: readonly number[] = HALFWAY,
 ): Rest {
   const drawn = { width: size.width * scale, height: size.height * scale };
+  const reach = grown(curveBounds(curve), drawn.width / 2, drawn.height / 2 + FARTHEST_LIFT_PX * scale);
+  const near = settled.filter((other) => boxesOverlap(reach, other));
   let best: Rest = { at: candidates[0] ?? 0.5, lift: 0 };
   let fewest = Number.POSITIVE_INFINITY;
   for (const lift of LIFTS_PX.map((px) => px * scale)) {
@@ -123,7 +126,7 @@ export function restOn(
       const box = boxAround(placeOn(curve, { at, lift }), drawn);
       // Rather out of sight than over a card or another token.
       const faults =
-        2 * settled.filter((other) => boxesOverlap(box, other)).length +
+        2 * near.filter((other) => boxesOverlap(box, other)).length +
         Number(ground !== null && !isWithin(box, ground));
       if (faults >= fewest) continue;
       fewest = faults;
@@ -134,6 +137,10 @@ export function restOn(
   }
   settled.push(boxAround(placeOn(curve, best), drawn));
   return best;
+}
+
+function grown({ x, y, width, height }: Box, across: number, down: number): Box {
+  return { x: x - across, y: y - down, width: width + 2 * across, height: height + 2 * down };
 }
 
 function isWithin(inner: Box, outer: Box): boolean {

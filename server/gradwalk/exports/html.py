@@ -62,4 +62,4 @@ def heading_of(source: str) -> str:
 def _catalogue(language: str, module: str) -> str:
     """What the player reads another language from: the messages that it has in English."""
     messages = re.split("^(?=[a-z])", read_catalogue(language), flags=re.MULTILINE)
-    return "".join(one for one in messages if one.partition(" ")[0] + " =" in module)
+    return "".join(one for one in messages if one.partition(" ")[0] + "=" in module)

@@ -7,7 +7,7 @@ import { withValue } from "../embed/inputs";
 import { run } from "../embed/run";
 import { passAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
-import { runFrames } from "../player/clock";
+import { runFrames } from "../paint/frames";
 import { drawNudge, judge, type Nudge, type Verdict } from "../scene/nudge";
 import type { TraceOptions } from "../stream/client";
 import { label } from "../words/say";

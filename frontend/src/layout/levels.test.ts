@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { dotOf } from "./dot";
 import { askEngine } from "./graphviz";
-import type { Item, Level, Subject } from "./levels";
-import { levelsOf, TOP } from "./levels";
+import { type Item, type Level, levelsOf, type Subject, TOP } from "./levels";
 
 const item = (id: string, home: string = TOP): Item => ({ id, home, width: 140, height: 72 });
 const group = (id: string, home: string = TOP, isFold = false) => ({ ...item(id, home), isFold });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Box, Curve, Point } from "../layout/geometry";
-import { boxesOverlap } from "../layout/geometry";
+import { type Box, boxesOverlap, type Curve, type Point } from "../layout/geometry";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
 import { type Position, previousPhase, START, startOf } from "../model/position";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Position } from "../model/position";
-import { START } from "../model/position";
+import { type Position, START } from "../model/position";
 import { sampleTrace } from "../model/samples";
 import { frameAt, MULTIPLY_MS, motionBetween, PHASE_MS } from "./clock";
 

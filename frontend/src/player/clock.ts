@@ -12,8 +12,8 @@ export const PHASE_MS = 300;
 export const MULTIPLY_MS = 1200;
 /** and what falls into a sum, or into `.grad`. */
 export const ADD_MS = 800;
-/** Of a jump, in which nothing of the equation is drawn: along a drag over many steps it comes where the drag rests. */
-const UNDRAWN_SHARE = 1 / 3;
+/** Of a jump, in which no equation and no new card is drawn: along a drag over many steps they come where it rests. */
+const UNDRAWN_SHARE = 1 / 2;
 export const DWELL_MS = 1500;
 export const SPEEDS: readonly number[] = [0.25, 0.5, 1, 2, 4];
 const BACKWARDS_SPEED = 2;
@@ -83,19 +83,4 @@ export function frameAt(motion: Motion, elapsed_ms: number): Frame {
       return { position: motion.to, said: motion.to, progress: 1, fade, finished: false };
     }
   }
-}
-
-/**
- * Calls `onframe` with the elapsed time until it returns false; the returned function stops it. The first timestamp
- * of a browser can lie before the start, so time is never allowed to run backwards.
- */
-export function runFrames(onframe: (elapsed_ms: number) => boolean): () => void {
-  let start: number | null = null;
-  let elapsed = 0;
-  let handle = requestAnimationFrame(function tick(now) {
-    start ??= now;
-    elapsed = Math.max(elapsed, now - start);
-    if (onframe(elapsed)) handle = requestAnimationFrame(tick);
-  });
-  return () => cancelAnimationFrame(handle);
 }

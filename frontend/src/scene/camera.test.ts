@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Camera, follower, isInView, keepInView, roundedView } from "./camera";
+import { type Camera, type Flight, fly, follower, isInView, keepInView, roundedView } from "./camera";
 
 const REGION = { width: 800, height: 240, top: 40 };
 const CAMERA: Camera = { x: 20, y: 40, k: 1 };
@@ -31,12 +31,18 @@ it("has each step's node in view, whichever step was asked for before", () => {
   }
 });
 
+it("is near a place that moves, and at it as soon as it rests", () => {
+  const rest = { x: 3000, y: 0, k: 1 };
+  let flight: Flight = [CAMERA, CAMERA];
+  for (let x = 0; x < rest.x; x += 50) flight = fly(flight, { ...rest, x }, 16);
+  expect(Math.abs(rest.x - flight[0].x)).toBeLessThan(300);
+  for (let frame = 0; frame < 30; frame += 1) flight = fly(flight, rest, 16);
+  expect(flight[0]).toBe(rest);
+});
+
 describe("the rounded view", () => {
-  const cameras = fc.record({
-    x: fc.double({ min: -1e5, max: 1e5, noNaN: true }),
-    y: fc.double({ min: -1e5, max: 1e5, noNaN: true }),
-    k: fc.double({ min: 0.05, max: 3, noNaN: true }),
-  });
+  const place = fc.double({ min: -1e5, max: 1e5, noNaN: true });
+  const cameras = fc.record({ x: place, y: place, k: fc.double({ min: 0.05, max: 3, noNaN: true }) });
   const viewport = { width: 1280, height: 700 };
 
   it("holds all that is seen, and at most some times as much", () => {

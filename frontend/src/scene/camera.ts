@@ -94,6 +94,28 @@ export function pan(content: Size, focus: Box, region: Region, k: number): Camer
   };
 }
 
+/** A camera on its way, and what it follows, which follows the place where both are to come to rest. */
+export type Flight = readonly [camera: Camera, led: Camera];
+
+const FOLLOWING_MS = 35;
+const NEAR_PX = 0.25;
+
+/** Slow at both ends, without a jerk where `to` is another place than a moment before; is at it after some 0.3 s. */
+export function fly([camera, led]: Flight, to: Camera, elapsed_ms: number): Flight {
+  const share = 1 - Math.exp(-elapsed_ms / FOLLOWING_MS);
+  const next = between(led, to, share);
+  const moved = between(camera, next, share);
+  return Math.hypot(moved.x - to.x, moved.y - to.y) < NEAR_PX ? [to, to] : [moved, next];
+}
+
+function between(from: Camera, to: Camera, share: number): Camera {
+  return {
+    x: from.x + (to.x - from.x) * share,
+    y: from.y + (to.y - from.y) * share,
+    k: from.k + (to.k - from.k) * share,
+  };
+}
+
 /**
  * The camera of somebody who has come here step by step. A graph that can be read whole stands still; in a larger one
  * the walk begins with the whole, and moves on only when a step's node is out of view. Where one comes from makes no

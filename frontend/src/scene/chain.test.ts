@@ -4,8 +4,7 @@ import { maskTrace } from "../model/mask";
 import { sampleTrace } from "../model/samples";
 import type { PassState, TraceState } from "../model/trace";
 import { atHand, TRACES } from "../protocol/samples";
-import type { ChainScene } from "./chain";
-import { drawChain } from "./chain";
+import { type ChainScene, drawChain } from "./chain";
 
 const PRECISION = 4;
 

@@ -21,8 +21,16 @@ export interface Band {
 
 const BAND_PX = 6000;
 
-/** @param heat colours boxes by their gradient's norm instead of by what the step does */
-export function drawFar(still: Still, layout: Layout, heat: Heat | null): readonly Band[] {
+/**
+ * @param heat colours boxes by their gradient's norm instead of by what the step does
+ * @param part of the layout; all of it where nothing else is given
+ */
+export function drawFar(
+  still: Still,
+  layout: Layout,
+  heat: Heat | null,
+  part: Pick<Layout, "nodes" | "edges"> = layout,
+): readonly Band[] {
   const { graph } = still;
   if (graph === null) return [];
   const bands = new Map<string, { shape: Band["shape"]; kind: string; paths: string[]; boxes: Box[] }>();
@@ -37,14 +45,14 @@ export function drawFar(still: Still, layout: Layout, heat: Heat | null): readon
   };
   const edges = edgesById(graph);
   const active = still.node?.id;
-  for (const [id, curve] of layout.edges) {
+  for (const [id, curve] of part.edges) {
     const edge = edges.get(id);
     if (edge === undefined) continue;
     if (layout.loose.has(id) && edge.to.node !== active && edge.from.node !== active) continue;
     add("edge", still.edgeOf(edge).progress, pathOf(curve), curveBounds(curve));
   }
   const nodes = nodesById(graph);
-  for (const [id, box] of layout.nodes) {
+  for (const [id, box] of part.nodes) {
     const node = nodes.get(id);
     if (node === undefined) continue;
     const level = heat === null ? null : heatLevel(heat.spots.get(id), heat);

@@ -58,7 +58,8 @@ const withOwnMessages: Plugin = {
         .filter(isSaid)
         .join("")
         .replace(/^ +/gm, " ")
-        .replace(/^([a-z][\w-]*) = ?/gm, "$1=");
+        .replace(/^([a-z][\w-]*) = ?/gm, "$1=")
+        .replace(/\{ (\$\w+) \}/g, "{$1}");
     for (const chunk of chunks)
       chunk.code = chunk.code.replace(/(["'`])@@(.*?\.ftl)@@\1/g, (_text, _quote, path: string) =>
         JSON.stringify(shortened(path)),

@@ -45,9 +45,11 @@ export function queueAt(
   /** What has got something by the end of a step and runs after it. */
   const after = (landed: number, walked: number): readonly Receiving[] =>
     all.flatMap(({ node, number, landings }): Receiving[] => {
-      if (number <= walked || (landings[0]?.number ?? 0) > landed) return [];
+      if (number <= walked) return [];
       const arrived = landings.filter((landing) => landing.number <= landed).length;
-      return [{ node, number, title: titleIn(closed, node), arrived, expected: landings.length }];
+      return arrived === 0
+        ? []
+        : [{ node, number, title: titleIn(closed, node), arrived, expected: landings.length }];
     });
   const isReady = ({ arrived, expected }: Queued): boolean => arrived === expected;
   const [now, rival] = byCard(after(position.step - 1, position.step - 1).filter(isReady), closed);

@@ -41,6 +41,12 @@ export const backwardStops = onceFor(
   },
 );
 
+/** The stop whose motion brings what a step returns, if it has a rule: `land` where v is handed on as it came. */
+export function resultStop(step: Step, node: Node | null): BackwardPhase | undefined {
+  const stops = backwardStops(step, node);
+  return stops.includes("rule") ? stops[stops.indexOf("rule") + 1] : undefined;
+}
+
 function ruleStops(step: Step, node: Node | null): readonly BackwardPhase[] {
   if (hasRaised(step)) return [];
   if (!step.grad_outputs.some(isThere) && !step.grad_inputs.some(isThere)) return [];

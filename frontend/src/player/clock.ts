@@ -4,13 +4,14 @@
  */
 import type { Position } from "../model/position";
 import { nextPhase, previousPhase, samePosition } from "../model/position";
-import { addsUp, stepAt } from "../model/selectors";
+import { addsUp, nodeAt, stepAt } from "../model/selectors";
+import { resultStop } from "../model/stops";
 import type { TraceState } from "../model/trace";
 
 export const PHASE_MS = 300;
 /** Entry after entry, a product takes longer to be followed; */
 export const MULTIPLY_MS = 1200;
-/** and what falls into a sum, or into `.grad`. */
+/** and what falls into a sum or into `.grad`, or keeps its numbers. */
 export const ADD_MS = 800;
 /** Of a jump, in which no equation and no new card is drawn: along a drag over many steps they come where it rests. */
 const UNDRAWN_SHARE = 1 / 2;
@@ -60,7 +61,8 @@ function lengthOf(trace: TraceState, kind: Motion["kind"], from: Position, to: P
   const step = stepAt(trace, position);
   if (kind === "jump" || step === null) return PHASE_MS;
   if (addsUp(step, position) || (step.accumulate !== null && position.phase === "land")) return ADD_MS;
-  return position.phase === "multiply" ? MULTIPLY_MS : PHASE_MS;
+  if (position.phase !== resultStop(step, nodeAt(trace, position))) return PHASE_MS;
+  return position.phase === "multiply" ? MULTIPLY_MS : ADD_MS;
 }
 
 /** To the stop after runs forward, to the one before runs back; from farther away there is nothing to run through. */

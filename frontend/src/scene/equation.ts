@@ -9,10 +9,11 @@ import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
 import { groupsById, nodesById } from "../model/graph";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
-import type { Phase } from "../model/phases";
+import type { BackwardPhase, Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import { isReached } from "../model/position";
 import { addsUp, isStepExplained, nodeAt, nodeTitle, passAt, stepAt } from "../model/selectors";
+import { resultStop } from "../model/stops";
 import type { TraceState } from "../model/trace";
 import type {
   Formula,
@@ -190,7 +191,7 @@ export function drawCallout(trace: TraceState, position: Position): CalloutScene
     title: node.name,
     notes: notesOf(node),
     born: bornText(trace, node),
-    shown: shownAt(wholeCall(node, position)),
+    shown: shownAt(wholeCall(node, position), step && !partOfCall(node) ? resultStop(step, node) : undefined),
     none: noGradAt(trace, node),
     told: toldAt(trace, position),
     phase: position.phase,
@@ -310,19 +311,16 @@ function wholeCall(node: Node, position: Position): Position {
   return { ...position, phase: part.isBefore ? "save" : "arrive" };
 }
 
-function shownAt(position: Position): Shown {
-  if (position.direction === "forward") {
-    const [product, landed] = [isReached(position, "compute"), isReached(position, "save")];
-    return { summing: false, filling: false, entering: false, v: true, rule: true, product, landed };
-  }
+function shownAt(position: Position, resultAt: BackwardPhase | undefined): Shown {
+  const isForward = position.direction === "forward";
   return {
     summing: false,
     filling: position.phase === "rule",
-    entering: position.phase === "multiply",
+    entering: position.phase === resultAt,
     v: true,
-    rule: isReached(position, "rule"),
-    product: isReached(position, "multiply"),
-    landed: isReached(position, "land"),
+    rule: isForward || isReached(position, "rule"),
+    product: isReached(position, isForward ? "compute" : "multiply"),
+    landed: isReached(position, isForward ? "save" : "land"),
   };
 }
 

@@ -64,9 +64,7 @@ function layouts(trace: TraceState): (position: Position) => Layout {
 
 /** What one sees on the stage at a stop, as text; of an equation, which of its parts are revealed. */
 function seenIn({ cards, edges, groups, tokens, callout }: ReturnType<typeof drawScene>): string {
-  const seen = tokens
-    .filter(({ opacity }) => opacity > 0)
-    .map(({ at, label, value }) => ({ at, label, value }));
+  const seen = tokens.flatMap(({ opacity, at, label, value }) => (opacity > 0 ? [{ at, label, value }] : []));
   const { rule, product, landed } = callout?.shown ?? {};
   const revealed = { vjp: { rule, product }, accumulate: { rule, landed }, forward: { product, landed } };
   const equation = callout === null ? null : [callout.title, revealed[callout.kind]];
@@ -135,24 +133,26 @@ describe.each(SAMPLES)("%s", (name) => {
   const positions = everyPosition(trace);
 
   it("is the same picture whichever way one came", () => {
-    const there = positions.map((position) => drawScene(trace, layoutOf(position), position, 1));
-    const back = [...positions]
-      .reverse()
-      .map((position) => drawScene(trace, layoutOf(position), position, 1));
+    const draw = (at: Position) => drawScene(trace, layoutOf(at), at, 1);
+    const [there, back] = [positions.map(draw), [...positions].reverse().map(draw)];
     expect(back.reverse()).toEqual(there);
   });
 
   it("moves at most four groups, and nothing in a still", () => {
     for (const position of positions) {
-      for (const progress of [0, 0.25, 0.5, 0.75]) {
+      for (const progress of [0, 0.25, 0.5, 0.75, 1]) {
         const { tokens } = drawScene(trace, layoutOf(position), position, progress);
         const moving = new Set(tokens.filter((token) => token.moving).map((token) => token.group));
-        expect(moving.size).toBeLessThanOrEqual(MOST_MOVING_GROUPS);
+        expect(moving.size).toBeLessThanOrEqual(progress < 1 ? MOST_MOVING_GROUPS : 0);
       }
-      expect(drawScene(trace, layoutOf(position), position, 1).tokens.some((token) => token.moving)).toBe(
-        false,
-      );
     }
+  });
+
+  it("brings what a step returns in a motion", () => {
+    const callouts = positions.map((at) => drawCallout(trace, at));
+    for (const [at, now] of callouts.entries())
+      if (now?.kind === "vjp" && now.shown.product && !callouts[at - 1]?.shown.product)
+        expect(now.shown.entering, formatPosition(positions[at] ?? START)).toBe(true);
   });
 
   it("sends from the node that returned a gradient, goes on where it was, and lands at the one that receives it", () => {

@@ -24,7 +24,7 @@ const withoutStyleComments: PreprocessorGroup = {
   style: ({ content }) => ({ code: content.replace(/\s*\/\*.*?\*\//gs, "") }),
 };
 
-/** Kinds of facts that the server makes for traces; those named after the page or the API are about the server itself. */
+/** Kinds of facts that the server makes for traces; those named after the page are about the server itself. */
 function kindsInTraces(): ReadonlySet<string> {
   const files = TRACERS.flatMap((name) =>
     readdirSync(new URL(name, SERVER), { encoding: "utf8" }).map((file) => `${name}/${file}`),
@@ -32,7 +32,7 @@ function kindsInTraces(): ReadonlySet<string> {
   const source = files.map((path) => readFileSync(new URL(path, SERVER), "utf8")).join("\n");
   const made = source.matchAll(/(?:\bfact\(|"kind":)\s*"([a-z0-9-]+)"|"(why-[a-z0-9-]+)"/g);
   const kinds = [...made].map(([, kind, reason]) => kind ?? reason ?? "");
-  return new Set(kinds.filter((kind) => !/^(page|api)-/.test(kind)));
+  return new Set(kinds.filter((kind) => !kind.startsWith("page-")));
 }
 
 /** What to do about a problem is said where the program can be changed, which is not in the viewer. */
@@ -59,7 +59,7 @@ const withOwnMessages: Plugin = {
         .join("")
         .replace(/^ +/gm, " ")
         .replace(/^([a-z][\w-]*) = ?/gm, "$1=")
-        .replace(/\{ (\$\w+) \}/g, "{$1}");
+        .replace(/\{ (?=[$\w])|(?<=\w) (?=\})/g, (space) => space.trim());
     for (const chunk of chunks)
       chunk.code = chunk.code.replace(/(["'`])@@(.*?\.ftl)@@\1/g, (_text, _quote, path: string) =>
         JSON.stringify(shortened(path)),

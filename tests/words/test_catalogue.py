@@ -126,9 +126,9 @@ def test_the_viewer_has_words_for_facts_and_none_for_the_page() -> None:
     tracing = ("engine", "formulas", "protocol", "sandbox", "tracer")
     kinds = {kind for name in tracing for path in (SERVER / name).glob("*.py") for kind, _ in facts_in(path)}
     # What is special about an operation is told on the page alone, and so is what programs can do there.
-    assert {kind for kind in kinds if not kind.startswith(("case-", "page-")) and f"{kind} = " not in viewer} == set()
-    assert "player-play = " in viewer
-    assert "ask-sum = " not in viewer
+    assert {kind for kind in kinds if not kind.startswith(("case-", "page-")) and f"{kind}=" not in viewer} == set()
+    assert "player-play=" in viewer
+    assert "ask-sum=" not in viewer
     assert "case-" not in viewer
 
 

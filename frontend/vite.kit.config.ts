@@ -19,9 +19,14 @@ const withoutStyleSheets: Plugin = {
   load: (id) => (id.endsWith(".css") ? "" : null),
 };
 
-/** Svelte puts a component's style sheet into the module as it stands, comments and all. */
-const withoutStyleComments: PreprocessorGroup = {
-  style: ({ content }) => ({ code: content.replace(/\s*\/\*.*?\*\//gs, "") }),
+/** Svelte puts a component's style sheet into the module as it stands, comments, line breaks and all. */
+const withDenseStyles: PreprocessorGroup = {
+  style: ({ content }) => ({
+    code: content
+      .replace(/\/\*.*?\*\//gs, "")
+      .replace(/\s+/g, " ")
+      .replace(/ ?([{};]) ?/g, "$1"),
+  }),
 };
 
 /** Kinds of facts that the server makes for traces; those named after the page are about the server itself. */
@@ -109,7 +114,7 @@ export default defineConfig(({ mode }) => {
   return {
     publicDir: false,
     plugins: [
-      svelte({ compilerOptions: { css: "injected" }, preprocess: [vitePreprocess(), withoutStyleComments] }),
+      svelte({ compilerOptions: { css: "injected" }, preprocess: [vitePreprocess(), withDenseStyles] }),
       withoutStyleSheets,
       ...(isModule ? [withOwnMessages] : []),
       ...(mode === "bake" ? [withoutMessages] : []),

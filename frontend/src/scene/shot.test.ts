@@ -31,7 +31,6 @@ const STAGES = [
   { width: 390, height: 640 },
   { width: 1180, height: 804 },
 ];
-const MARGIN_PX = 6;
 
 function mapOf(stage: Size, needed?: Size) {
   const { side, share } = dockOf(stage, 1, needed);
@@ -122,7 +121,9 @@ describe.each(TRACES)("the pictures of %s", (name) => {
         const boxAt = (index: number) => boxOf(graph, layout, walk.nodes[index] ?? "");
         const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
         const box = boxOf(graph, layout, node.id);
-        expect(box && isInView(box, camera, region, MARGIN_PX), formatPosition(position)).toBe(true);
+        expect(box && isInView(box, camera, region, 6), formatPosition(position)).toBe(true);
+        const seed = drawTokens(still, layout, 1).find(({ kind }) => kind === "seed")?.at.x ?? 0;
+        expect(seed * camera.k + camera.x, formatPosition(position)).toBeLessThan(region.width);
         expect(camera, formatPosition(position)).toEqual(seen.get(step) ?? camera);
         seen.set(step, camera);
         if (box === null) continue;

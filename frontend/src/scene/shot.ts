@@ -6,13 +6,18 @@ import type { Box } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { edgesById, usesOf } from "../model/graph";
 import type { Graph, Node } from "../protocol/trace.gen";
-import { type Camera, keepInView, type Region } from "./camera";
+import { type Camera, keepInView, type Region, SEED_ROOM_PX } from "./camera";
 import { boxOf, type Still } from "./still";
 
-/** The node at work first, then all that it takes from and gives to: each where it can be seen, or its group. */
-function boxesAtWork({ graph, node }: Still, layout: Layout): readonly Box[] {
+/** The node at work first, with its seed; then all that it takes from and gives to: each where it is, or its group. */
+function boxesAtWork({ graph, node, step }: Still, layout: Layout): readonly Box[] {
   if (graph === null || node === null) return [];
-  return [node.id, ...neighbours(graph, node)].flatMap((id) => boxOf(graph, layout, id) ?? []);
+  const takesSeed = step?.contributions.some(({ edge }) => edge === "seed");
+  return [node.id, ...neighbours(graph, node)].flatMap((id) => {
+    const box = boxOf(graph, layout, id);
+    if (box === null) return [];
+    return takesSeed && id === node.id ? { ...box, width: box.width + SEED_ROOM_PX } : box;
+  });
 }
 
 /** @param walked the camera of somebody who has come here step by step (`follower`) */

@@ -23,6 +23,8 @@ const COLUMN_PX = 626;
 const TIGHT_PX = 760;
 /** Sentence, title, rule, product and its sum. */
 const EQUATION_PX = 434;
+/** The same where a product stands in two lines. */
+const EQUATION_IN_TWO_PX = 484;
 /** What is said to an answer. */
 export const LESSON_PX = 58;
 const NOTHING: Size = { width: 0, height: 0 };
@@ -36,7 +38,8 @@ const NOTHING: Size = { width: 0, height: 0 };
 export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHING, besides = 0): Dock {
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
-  if (width < NARROW_PX) return { side: "below", share: 0.75 };
+  if (width < NARROW_PX)
+    return { side: "below", share: Math.min(0.75, (EQUATION_IN_TWO_PX * scale) / height) };
   const share = Math.max(0.46, (COLUMN_PX * scale) / width);
   const takesTooMuch = width * (1 - share) < needed.width && needed.width <= width;
   if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };

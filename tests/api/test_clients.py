@@ -36,8 +36,7 @@ def post(client: httpx.Client, source: str, who: int) -> httpx.Response:
 
 def why(refusal: Any) -> str:
     """The kind of fact for which a client has to come back later."""
-    assert refusal.status_code == 429
-    assert refusal.headers["content-type"] == "application/problem+json"
+    assert (refusal.status_code, refusal.headers["content-type"]) == (429, "application/problem+json")
     assert 1 <= int(refusal.headers["retry-after"]) <= 3_600
     problem = refusal.json()
     assert problem["kind"] == "busy"

@@ -30,13 +30,15 @@ def policy(answer: httpx.Response) -> dict[str, str]:
 
 def test_the_frame_may_be_framed_and_no_other_page_and_none_sets_a_cookie(kept) -> None:
     client, _, snippet = kept
-    framed, others = (f"/embed/{snippet}", "/embed"), ("/", f"/t/{snippet}", f"/noscript/{snippet}", "/healthz")
-    for path in framed + others:
-        answer = client.get(path)
-        assert answer.status_code == 200
+    framed = {f"/embed/{snippet}": 200, "/embed": 200, f"/embed/{'0' * 40}": 404, "/embed/cut-off": 404}
+    others = {"/": 200, f"/t/{snippet}": 200, f"/noscript/{snippet}": 200, "/healthz": 200, "/nowhere": 404}
+    for path, status in (framed | others).items():
+        answer = client.get(path, headers={"Accept": "text/html"})
+        assert (answer.status_code, 'href="/"' in answer.text) == (status, status != 200)
         assert policy(answer)["frame-ancestors"] == ("*" if path in framed else "'none'")
         assert path in others or policy(answer)["default-src"] == "'none'"
         assert not {"x-frame-options", "set-cookie"} & set(answer.headers)
+    assert client.get(f"/embed/{'0' * 40}/trace.json").headers["access-control-allow-origin"] == "*"
 
 
 async def test_who_may_frame_and_what_is_served_without_the_page_are_settings(tmp_path: Path) -> None:
@@ -114,8 +116,7 @@ def test_a_link_is_found_by_oembed(kept) -> None:
 def test_oembed_says_what_it_cannot_do(kept, query: str, status: int) -> None:
     client, _, snippet = kept
     answer = client.get("/oembed?" + query.format(base=str(client.base_url), snippet=snippet))
-    assert answer.status_code == status
-    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
 
 
 def test_every_step_is_a_picture_and_a_sentence_without_scripts(kept) -> None:

@@ -134,6 +134,9 @@ WHILE_WRITING = """link => {
 
 def test_a_damaged_link_says_so_and_one_that_comes_while_the_page_writes_its_address_is_opened(player: PlayerPage):
     """Any hash at all is tried in `address.test.ts`."""
+    player.expected_complaints = ["404"]
+    player.page.goto(f"{player.server}/t/{'0' * 40}")
+    expect(player.page.get_by_text(say("page-link-unknown"))).to_be_visible()
     player.open("v=1&code=x*y&s=7.9&i=%7B")
     expect(player.page.get_by_role("alert").first).to_be_visible()
     player.change_hash(fragment("x * y", i={"x": 2.0, "y": 3.0}, s="1.3"))

@@ -87,9 +87,13 @@ export class Opening {
   }
 
   private openExample(address: Address): void {
-    const example = this.examples.find(({ slug }) => slug === address.example) ?? this.examples[0];
+    const asked = this.examples.find(({ slug }) => slug === address.example);
+    const example = asked ?? this.examples[0];
     if (example === undefined) return;
+    const name = asked === undefined ? address.example : null;
+    const trouble = name === null ? this.linkTrouble : label("page-example-unknown", { name });
     this.pick(example, address.position, address.chain);
+    this.linkTrouble = trouble;
     this.session.nudge = address.nudge;
     this.session.view = { ...this.session.view, ...address.view };
   }

@@ -437,8 +437,10 @@ export interface Catalogue {
   "api-preview": never;
   "api-preview-nothing": never;
   "api-preview-at": "where" | "sentence";
+  "api-no-page": never;
   "api-page-open": never;
   "api-page-nothing": never;
+  "api-page-home": never;
   "api-page-pictures": never;
   "api-not-built": never;
   "api-description": never;
@@ -1072,6 +1074,7 @@ export interface Catalogue {
   "page-text-size": never;
   "page-smaller-text": never;
   "page-larger-text": never;
+  "page-example-unknown": "name";
   "page-link-damaged": "parts";
   "page-link-version": "version";
   "page-link-code": never;

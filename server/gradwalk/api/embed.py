@@ -84,12 +84,10 @@ async def read_embedded_trace(
     program = await find_program(service, snippet)
     if inputs is not None:
         kept = await find_trace(service, _with_inputs(program, inputs), client)
-        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-        return Response(await asyncio.to_thread(decompress, kept.stored), media_type=JSON, headers=headers)
+        return Response(await asyncio.to_thread(decompress, kept.stored), media_type=JSON)
     kept = await find_trace(service, program, client)
     body = await _bake(service, kept, client)
-    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "ETag": f'"{kept.trace}-kit"'}
-    return Response(body, media_type=JSON, headers=headers)
+    return Response(body, media_type=JSON, headers={"ETag": f'"{kept.trace}-kit"'})
 
 
 async def _bake(service: Service, kept: Kept, client: str) -> bytes:

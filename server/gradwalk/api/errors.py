@@ -1,7 +1,8 @@
-"""Every error as application/problem+json (RFC 9457); nothing of the server's inside leaks.
+"""Every error as application/problem+json (RFC 9457), or as a page; nothing of the server's inside leaks.
 
-Besides the standard members there are `kind` and `hint`, with the meaning they have in a `problem` event, and the
-`fact` that they say, so that a page can show both alike, in its own language.
+A browser that opens an address, also in a frame on somebody's slide, gets a page that says the same. Besides the
+standard members the JSON has `kind` and `hint`, with the meaning they have in a `problem` event, and the `fact` that
+they say, so that a page can show both alike, in its own language.
 """
 
 import logging
@@ -10,12 +11,15 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Scope
 
 from gradwalk.api.faults import describe_invalid
 from gradwalk.api.languages import language_of
 from gradwalk.engine.engine import BusyError
+from gradwalk.exports.markup import render
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
@@ -34,7 +38,9 @@ from gradwalk.words.catalogue import say, tell, tell_attribute
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _ROOM_RETRY_SECONDS = "30"
+_PASSING = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)
 _ROOM_ERRORS: dict[type[RoomError], HTTPStatus] = {
     NoSuchRoom: HTTPStatus.NOT_FOUND,
     NotThePresenter: HTTPStatus.FORBIDDEN,
@@ -88,15 +94,42 @@ def answer_problem(status: int, found: Problem, language: str) -> Response:
     return problem_response(status, found["fact"], language, kind=found["kind"], words=found.get("words"))
 
 
-def too_long_response(language: str) -> Response:
+def error_answer(
+    scope: Scope, status: int, why: Fact, *, kind: str = "protocol", headers: dict[str, str] | None = None
+) -> Response:
+    """The same as a page for a browser that opens the address itself, as JSON for all others."""
+    language = language_of(scope)
+    if scope["method"] != "GET" or "text/html" not in Headers(scope=scope).get("accept", ""):
+        return problem_response(status, why, language, kind=kind, headers=headers)
+    page = render(
+        "error.html",
+        language=language,
+        title=tell_attribute(why, "title", language) or HTTPStatus(status).phrase,
+        detail=tell(why, language),
+        hint=tell_attribute(why, "hint", language),
+        again=say("page-try-again", language) if status in _PASSING else None,
+        home=say("api-page-home", language),
+    )
+    # May be seen wherever the program could be seen that is not there.
+    framing = scope["app"].state.settings.frame_ancestors if scope["path"].startswith("/embed") else "'none'"
+    own = {
+        "Cache-Control": "no-store",
+        "Content-Language": language,
+        "Content-Security-Policy": f"{_PAGE_POLICY}; frame-ancestors {framing}",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    return HTMLResponse(page, status_code=status, headers={**own, **(headers or {})})
+
+
+def too_long_answer(scope: Scope) -> Response:
     """For a body over the limit."""
-    return problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact("api-too-long"), language, kind="too_big")
+    return error_answer(scope, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact("api-too-long"), kind="too_big")
 
 
-def busy_response(error: BusyError, language: str) -> Response:
+def busy_answer(scope: Scope, error: BusyError) -> Response:
     """For what has to wait; `Retry-After` says how long."""
     headers = {"Retry-After": str(error.retry_after_seconds)}
-    return problem_response(HTTPStatus.TOO_MANY_REQUESTS, error.fact, language, kind="busy", headers=headers)
+    return error_answer(scope, HTTPStatus.TOO_MANY_REQUESTS, error.fact, kind="busy", headers=headers)
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -111,30 +144,32 @@ def install_error_handlers(app: FastAPI) -> None:
 
 def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    language, status = language_of(request.scope), error.status_code
+    status = error.status_code
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return too_long_response(language)
+        return too_long_answer(request.scope)
     if isinstance(error, FactAnswer):
-        return problem_response(status, error.fact, language)
-    why = fact("api-status", status=str(status), phrase=HTTPStatus(status).phrase)
-    return problem_response(status, why, language, headers=dict(error.headers or {}))
+        return error_answer(request.scope, status, error.fact)
+    phrase = HTTPStatus(status).phrase
+    is_missing = status == HTTPStatus.NOT_FOUND
+    why = fact("api-no-page") if is_missing else fact("api-status", status=str(status), phrase=phrase)
+    return error_answer(request.scope, status, why, headers=dict(error.headers or {}))
 
 
 def _answer_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    why = describe_invalid(error.errors())
-    return problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, why, language_of(request.scope))
+    if all(fault["loc"][:1] == ("path",) for fault in error.errors()):
+        return error_answer(request.scope, HTTPStatus.NOT_FOUND, fact("api-no-page"))
+    return error_answer(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, describe_invalid(error.errors()))
 
 
 def _answer_busy(request: Request, error: Exception) -> Response:
     assert isinstance(error, BusyError)
-    return busy_response(error, language_of(request.scope))
+    return busy_answer(request.scope, error)
 
 
 def _answer_store(request: Request, error: Exception) -> Response:
     log.error("store: %s", error)
-    language = language_of(request.scope)
-    return problem_response(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-store"), language, kind="internal")
+    return error_answer(request.scope, HTTPStatus.SERVICE_UNAVAILABLE, fact("api-store"), kind="internal")
 
 
 def _answer_room(request: Request, error: Exception) -> Response:
@@ -142,11 +177,9 @@ def _answer_room(request: Request, error: Exception) -> Response:
     status = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
     busy = status is HTTPStatus.TOO_MANY_REQUESTS
     headers = {"Retry-After": _ROOM_RETRY_SECONDS} if busy else None
-    kind = "busy" if busy else "protocol"
-    return problem_response(status, error.fact, language_of(request.scope), kind=kind, headers=headers)
+    return error_answer(request.scope, status, error.fact, kind="busy" if busy else "protocol", headers=headers)
 
 
 def _answer_bug(request: Request, error: Exception) -> Response:
     log.error("a request broke the server", exc_info=error)
-    language = language_of(request.scope)
-    return problem_response(HTTPStatus.INTERNAL_SERVER_ERROR, fact("api-bug"), language, kind="internal")
+    return error_answer(request.scope, HTTPStatus.INTERNAL_SERVER_ERROR, fact("api-bug"), kind="internal")

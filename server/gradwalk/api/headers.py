@@ -12,8 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwalk.api.clients import client_of
-from gradwalk.api.errors import busy_response, problem_response, too_long_response
-from gradwalk.api.languages import language_of
+from gradwalk.api.errors import busy_answer, error_answer, too_long_answer
 from gradwalk.api.memory import MemoryCap
 from gradwalk.api.turns import Turns
 from gradwalk.engine.engine import BusyError
@@ -24,8 +23,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _Header = tuple[bytes, bytes]
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _BUILT_ASSETS = ("/assets/", "/kit/chunks/")
-_OPEN_TO_ALL = ("/kit/", "/api/traces/")
-"""What any page may read, without cookies: the player's module and, by their content address, traces."""
+_OPEN_TO_ALL = ("/kit/", "/api/traces/", "/embed/")
+"""What any page may read, without cookies: the player's module, kept programs and, by content address, traces."""
 
 POLICY = "; ".join(
     (
@@ -115,29 +114,28 @@ class Guard:
         host = headers.get("host", "")
         if host.encode("latin-1") not in self._hosts:
             asked = fact("api-host", host=host[:100])
-            return problem_response(HTTPStatus.MISDIRECTED_REQUEST, asked, language_of(scope))
+            return error_answer(scope, HTTPStatus.MISDIRECTED_REQUEST, asked)
         if scope["method"] not in _CHANGING:
             return self._busy(scope) if scope["path"].startswith(_WORKED_OUT) else None
         if _is_foreign(headers, host):
-            return problem_response(HTTPStatus.FORBIDDEN, fact("api-other-site"), language_of(scope))
+            return error_answer(scope, HTTPStatus.FORBIDDEN, fact("api-other-site"))
         if not _is_json(headers):
-            return problem_response(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact("api-not-json"), language_of(scope))
+            return error_answer(scope, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact("api-not-json"))
         length = self._length_of(headers)
         if length > self._body_bytes_max:
-            return too_long_response(language_of(scope))
+            return too_long_answer(scope)
         try:
             # Of this server alone: what is paid for is its own time, before any of it is spent.
             await self._bodies.take(await client_of(HTTPConnection(scope)), length)
         except BusyError as busy:
-            return busy_response(busy, language_of(scope))
+            return busy_answer(scope, busy)
         return self._busy(scope)
 
     def _busy(self, scope: Scope) -> ASGIApp | None:
         if not self._memory.is_reached:
             return None
         headers = {"Retry-After": "5"}
-        status = HTTPStatus.SERVICE_UNAVAILABLE
-        return problem_response(status, fact("api-full"), language_of(scope), kind="busy", headers=headers)
+        return error_answer(scope, HTTPStatus.SERVICE_UNAVAILABLE, fact("api-full"), kind="busy", headers=headers)
 
     def _length_of(self, headers: Headers) -> int:
         said = headers.get("content-length", "" if "transfer-encoding" in headers else "0")

@@ -5,6 +5,7 @@ import type { Layout } from "../layout/place";
 import type { Chain } from "../model/chain";
 import type { Span, TensorValue } from "../protocol/trace.gen";
 import type { GradcheckQuestion } from "../scene/gradcheck";
+import type { Look } from "../scene/map";
 import type { View } from "../scene/views";
 
 /** A card on the stage, by its node. */
@@ -22,7 +23,7 @@ interface Offers {
   /** The chain on show, for what marks it in the graph. */
   readonly chain: () => Chain | null;
   /** What marks a nudge on the stage; null while nothing is nudged. */
-  readonly nudged: () => Snippet<[Layout, readonly PlacedCard[]]> | null;
+  readonly nudged: () => Snippet<[Layout, readonly PlacedCard[], Look]> | null;
   /** Shows all numbers of a value that was only summed up. */
   readonly showNumbers: (name: string, value: TensorValue) => void;
   /** Computes a local Jacobian that was left out while tracing. */

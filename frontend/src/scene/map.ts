@@ -34,7 +34,7 @@ export interface Look {
 
 /** How much larger than itself a token is drawn, so that it is read from where one stands. */
 export function tokenScale({ detail, letters }: Look): number {
-  return detail === "brief" ? letters / TOKEN.size : 1;
+  return detail === "brief" || detail === "titles" ? letters / TOKEN.size : 1;
 }
 
 const STROKE = 1.75;

@@ -6,7 +6,7 @@ import zipfile
 from itertools import groupby
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops
 from pptx import Presentation
 from pptx.util import Inches
 from pypdf import PdfReader
@@ -14,7 +14,8 @@ from pypdf.generic import DictionaryObject
 
 from gradwalk.exports import album, film
 from gradwalk.exports.catalogue import EXPORTERS
-from gradwalk.exports.exporter import Direction, ExportUnavailable, NothingToExport, Selection
+from gradwalk.exports.exporter import Direction, ExportUnavailable, Look, NothingToExport, Selection
+from gradwalk.exports.image import write_png
 from gradwalk.exports.walk import Walk
 from gradwalk.protocol.document import TraceDocument
 from tests.exports.readers import export, golden, ink_of, pages_of
@@ -100,15 +101,20 @@ def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: Trac
     assert len(body) < 5_000_000
     with Image.open(io.BytesIO(body)) as animation:
         assert animation.size == (960, 540)
-        lasting = []
+        lasting, stills = [], []
         for number in range(animation.n_frames):
             animation.seek(number)
             lasting.append(animation.info["duration"])
+            if lasting[-1] >= film.DWELL_MS:
+                stills.append(animation.convert("RGB"))
     runs = [len([*run]) for stands, run in groupby(lasting, lambda each: each >= film.DWELL_MS) if not stands]
-    assert len([each for each in lasting if each >= film.DWELL_MS]) == STOPS
     assert max(runs) <= len(film.TRAVEL)
     # Two of the three steps send something.
     assert len(runs) >= 2
+    walk, look = Walk(chain), Look(1280, 720)
+    for still, stop in zip(stills, walk.stops(Selection(every="phase")), strict=True):
+        drawn = Image.open(io.BytesIO(write_png(walk.draw(stop, look), look, 960))).convert("RGB")
+        assert max(high for _, high in ImageChops.difference(still, drawn).getextrema()) < 32
 
 
 def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:

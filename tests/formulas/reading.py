@@ -11,7 +11,7 @@ import operator
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from functools import cache, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +233,7 @@ FUNCTIONS: Mapping[str, Function] = _Names(
 )
 """Functions by the names that are printed."""
 
-GRAMMAR = Path(__file__).with_name("latex.lark").read_text()
+_PARSER = Lark(Path(__file__).with_name("latex.lark").read_text(), parser="lalr", maybe_placeholders=False)
 STANDARD = {
     "sigma": torch.sigmoid,
     "min": torch.minimum,
@@ -252,17 +252,12 @@ RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@cache
-def _parser() -> Lark:
-    return Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
-
-
 def read_latex(latex: str, values: Mapping[str, Any], *, rows_are_vectors: bool = False) -> Any:
     """The value of a formula; `values` by the names that stand in it (`x`, `\\hat{x}`, `\\texttt{x*y}`).
 
     `rows_are_vectors`: a matrix of one row is a tensor of one dim.
     """
-    return _Reader(values, rows_are_vectors).visit(_parser().parse(latex))
+    return _Reader(values, rows_are_vectors).visit(_PARSER.parse(latex))
 
 
 def read_text(text: str, values: Mapping[str, Any]) -> Any:
@@ -309,10 +304,6 @@ def _power(base: Any, exponent: Any) -> Any:
         return math.inf
 
 
-def _conjugate(value: Any) -> Any:
-    return value.conj() if isinstance(value, Tensor) else complex(value).conjugate()
-
-
 class _Reader(Interpreter):  # type: ignore[type-arg]
     """What each sign of the grammar means."""
 
@@ -333,7 +324,7 @@ class _Reader(Interpreter):  # type: ignore[type-arg]
     adjoint = _of_values(lambda value: _matrix(value).mH)
     inverse_transpose = _of_values(lambda value: torch.linalg.inv(value).mT)
     inverse_adjoint = _of_values(lambda value: torch.linalg.inv(value).mH)
-    conjugate = _of_values(_conjugate)
+    conjugate = _of_values(lambda value: tensor(value).conj())
     to_the_power = _of_values(_power)
     magnitude = _of_values(abs)
     floor = _of_values(torch.floor)

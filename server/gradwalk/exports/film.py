@@ -31,6 +31,7 @@ TRAVEL = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 """How far what moves at a stop has come in the pictures before its still."""
 FRAMES_PER_SECOND = 10
 GIF_COLORS = 64
+STILLS_IN_PALETTE = 12
 CODECS = {
     "mp4": ["-c:v", "libx264", "-preset", "veryfast", "-tune", "stillimage", "-movflags", "+faststart"],
     "webm": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-crf", "30", "-b:v", "0"],
@@ -46,7 +47,7 @@ Frame = tuple[bytes, int]
 def write_gif(document: TraceDocument, selection: Selection) -> bytes:
     """An animated GIF, 960 pixels wide, that runs once."""
     frames = _draw_frames(document, selection, GIF_WIDTH)
-    palette = _unpack(frames[-1]).quantize(GIF_COLORS)
+    palette = _palette_of(frames)
     indexed = (_unpack(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames)
     lasting = [milliseconds for _, milliseconds in frames]
     written = io.BytesIO()
@@ -93,6 +94,17 @@ def _draw_frames(document: TraceDocument, selection: Selection, width: int) -> l
         return [(write_png(svg, look, width), each) for svg, each in zip(drawn, lasting, strict=True)]
 
     return [frame for _, frames in draw_stops(document, selection, paint) for frame in frames]
+
+
+def _palette_of(frames: list[Frame]) -> Image.Image:
+    """The colours of stills from all over the film: what one stop lights up, the last may lack."""
+    stills = [frame for frame in frames if frame[1] == DWELL_MS]
+    some = [_unpack(still) for still in stills[:: -(-len(stills) // STILLS_IN_PALETTE)]]
+    width, height = some[0].size
+    strip = Image.new("RGB", (width, height * len(some)))
+    for number, still in enumerate(some):
+        strip.paste(still, (0, number * height))
+    return strip.quantize(GIF_COLORS, Image.Quantize.MAXCOVERAGE)
 
 
 def _unpack(frame: Frame) -> Image.Image:

@@ -118,14 +118,14 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
     const seeds = view.seeds.map(({ caption, value }) =>
       told(writtenValue(value, caption, precision), `${caption}: ${oneLine(value, precision).text}`),
     );
-    return inRoom(seeds, room);
+    return inRoom(seeds, room) ?? [];
   }
   if (callout.kind === "vjp") return drawVjp(callout, view, room);
   if (callout.kind === "accumulate") {
     const added = drawSummands(callout, callout.arrived, label("player-arrived"), view, room);
     const equation = told(writtenAccumulation(callout, view.progress, precision), callout.leaf);
     const rest = { ...room, y: room.y + added.height, height: room.height - added.height };
-    return [...added.shapes, ...inRoom([equation], rest)];
+    return [...added.shapes, ...(inRoom([equation], rest) ?? [])];
   }
   const equation = told(writtenForward(callout, precision), callout.title);
   const saved = savedWorthShowing(callout.saved).map(
@@ -139,7 +139,8 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
     x: room.x,
     y: room.y + room.height - kept.length * RULE.size * LINE,
   });
-  return [...inRoom([equation], { ...room, height: room.height - kept.length * RULE.size * LINE }), ...lines];
+  const rest = { ...room, height: room.height - kept.length * RULE.size * LINE };
+  return [...(inRoom([equation], rest) ?? []), ...lines];
 }
 
 function told(equation: Equation, inShort: string): Told {
@@ -175,27 +176,26 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
   );
   const given = inOrder.filter(({ returned }) => isTensor(returned));
   const shown = (given.length > 0 ? given : inOrder).slice(0, MOST_OPERANDS);
-  const shapes: Shape[] = [];
-  let y = room.y;
-  const put = (written: string, letters: Letters, ink: Ink): void => {
-    if (written === "") return;
-    y += letters.size * LINE;
-    const line = cut(written, letters, room.width);
-    if (callout.shown.rule) shapes.push(text({ x: room.x, y: y - letters.size * 0.3 }, line, letters, ink));
-  };
-  const added = drawSummands(callout, callout.sum, label("player-v-sum"), view, { ...room, y });
-  shapes.push(...added.shapes);
-  y += added.height;
-  for (const operand of shown) put(ruleOf(callout, operand), RULE, "ink");
+  const added = drawSummands(callout, callout.sum, label("player-v-sum"), view, room);
   const left = given.length - shown.length;
   const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
   const inShort = [
     ...missing.map(({ label: name, returned }) => `${name}: ${oneLine(returned, view.precision).text}`),
     ...(left > 0 ? [label("export-operands-more", { count: left })] : []),
   ].join(", ");
-  const body = { ...room, y: y + GAP, height: room.y + room.height - y - GAP };
-  const equations = shown.map((operand) => operandEquation(callout, operand, view, body));
-  return [...shapes, ...inRoom(equations, body, inShort === "" ? [] : [inShort])];
+  const besides = inShort === "" ? [] : [inShort];
+  const drawBelow = (rules: readonly string[], mayShrink: boolean): readonly Shape[] | null => {
+    const lines = rules.filter((rule) => rule !== "").map((rule) => cut(rule, RULE, room.width));
+    const start = { ...room, y: room.y + added.height };
+    const y = start.y + lines.length * RULE.size * LINE + GAP;
+    const body = { ...room, y, height: room.y + room.height - y };
+    const equations = shown.map((operand) => operandEquation(callout, operand, view, body));
+    const drawn = inRoom(equations, body, besides, mayShrink);
+    return drawn && [...linesOf(callout.shown.rule ? lines : [], RULE, "ink", start), ...drawn];
+  };
+  const rules = shown.map((operand) => ruleOf(callout, operand));
+  // An equation that can be read is worth more than the rules of those that are told in short.
+  return [...added.shapes, ...(drawBelow(rules, false) ?? drawBelow(rules.slice(0, 1), true) ?? [])];
 }
 
 function ruleOf(
@@ -247,12 +247,24 @@ const BELOW = SUM.size * 1.5;
 const BETWEEN = 16;
 const COLUMN_GAP = 48;
 
-/** The equations one below the other, in the largest numbers in which all have room; what has none is told in short. */
-function inRoom(equations: readonly Told[], room: Box, besides: readonly string[] = []): readonly Shape[] {
+/**
+ * The equations one below the other, in the largest numbers in which all have room; what has none is told in short.
+ * Null where not even the first has, and it may not shrink.
+ */
+function inRoom(
+  equations: readonly Told[],
+  room: Box,
+  besides: readonly string[] = [],
+  mayShrink = true,
+): readonly Shape[] | null {
   for (let count = equations.length; count > 0; count -= 1) {
     const short = [...equations.slice(count).map(({ inShort }) => inShort), ...besides];
     const height = room.height - short.length * QUIET.size * LINE;
-    const placed = placeAll(equations.slice(0, count), { width: room.width, height }, count === 1);
+    const placed = placeAll(
+      equations.slice(0, count),
+      { width: room.width, height },
+      mayShrink && count === 1,
+    );
     if (placed === null) continue;
     const lines = linesOf(
       short.map((each) => cut(each, QUIET, room.width)),
@@ -262,7 +274,7 @@ function inRoom(equations: readonly Told[], room: Box, besides: readonly string[
     );
     return [moved(placed.shapes, room), ...lines];
   }
-  return [];
+  return equations.length === 0 ? [] : null;
 }
 
 interface PlacedEquations extends Size {

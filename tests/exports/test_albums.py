@@ -94,6 +94,8 @@ def test_slides_carry_the_narration_as_notes_and_as_the_pictures_description(cha
         assert across / down == pytest.approx(picture.width / picture.height, rel=1e-3)
         assert across / (picture.width / Inches(1)) == pytest.approx(288, rel=1e-3)
         assert ink_of(picture.image.blob) > 0.01
+    dark = Presentation(io.BytesIO(export("pptx", chain, Selection(theme="dark"))))
+    assert max(dark.slides[0].background.fill.fore_color.rgb) < 80
 
 
 def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: TraceDocument) -> None:

@@ -5,7 +5,10 @@ import io
 from dataclasses import replace
 from typing import Any
 
+from PIL import Image
 from pptx import Presentation
+from pptx.dml.color import RGBColor
+from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.util import Emu, Inches, Pt
 
 from gradwalk.exports.album import draw_stops
@@ -50,8 +53,18 @@ def _add_slide(deck: Any, stop: Stop, picture: bytes, look: Look) -> None:
     place = (MARGIN, MARGIN // 2, look.width, TITLE_HEIGHT)
     title.left, title.top, title.width, title.height = (side * PIXEL for side in place)
     title.text = stop.title
-    title.text_frame.paragraphs[0].runs[0].font.size = Pt(24)
+    letters = title.text_frame.paragraphs[0].runs[0].font
+    letters.size = Pt(24)
+    if look.theme == "dark":
+        slide.background.fill.solid()
+        slide.background.fill.fore_color.rgb = _paper_of(picture)
+        letters.color.theme_color = MSO_THEME_COLOR.BACKGROUND_1
     place = (MARGIN, MARGIN + TITLE_HEIGHT, look.width, look.height)
     shown = slide.shapes.add_picture(io.BytesIO(picture), *(side * PIXEL for side in place))
     shown._element.nvPicPr.cNvPr.set("descr", stop.said)  # noqa: SLF001 (python-pptx has no other way)
     slide.notes_slide.notes_text_frame.text = stop.said
+
+
+def _paper_of(picture: bytes) -> RGBColor:
+    with Image.open(io.BytesIO(picture)) as drawn:
+        return RGBColor(*drawn.convert("RGB").tobytes()[-3:])  # type: ignore[no-untyped-call]

@@ -121,7 +121,7 @@ def test_the_dot_of_a_step_is_its_pass_as_graphviz_reads_it(name: str) -> None:
         assert all(f"label={group['label']}" in dot.decode().replace('"', "") for group in graph["groups"])
 
 
-def test_a_missing_gradient_is_a_word_on_its_edge(square: TraceDocument) -> None:
-    dot = export("dot", square, Selection(1)).decode()
-    assert "None returned" in dot
+def test_a_missing_gradient_is_a_word_on_its_edge_and_its_reason_is_in_the_picture(square: TraceDocument) -> None:
+    assert "None returned" in export("dot", square, Selection(1)).decode()
     assert "None returned" not in export("dot", {**square, "events": square["events"][:2]}, Selection(0)).decode()
+    assert "None that a custom backward returned" in words_of(write_svg(golden("none-zeros-undefined"), Selection(6)))

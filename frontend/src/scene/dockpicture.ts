@@ -2,7 +2,8 @@
 import type { Box, Point, Size } from "../layout/geometry";
 import { isTensor } from "../model/gradients";
 import type { Gradient } from "../protocol/trace.gen";
-import { label } from "../words/say";
+import { label, textOf } from "../words/say";
+import { tellAttribute, tellProblem } from "../words/tell";
 import { type Block, type Line, shapesOf } from "./blocks";
 import type { AccumulateCallout, CalloutScene, OperandEquation, Shown, VjpCallout } from "./equation";
 import { firstOperand } from "./equation";
@@ -48,6 +49,7 @@ const TITLE: Letters = { size: 20, face: "sans", bold: true };
 const QUIET: Letters = { size: 15, face: "sans" };
 const RULE: Letters = { size: 18, face: "mono" };
 const SUM: Letters = { size: 18, face: "mono" };
+const REPORT: Letters = { size: 16, face: "sans" };
 const PLACE: Letters = { size: 13, face: "sans" };
 const NUMBER_SIZES = [32, 28, 24, 21, 18, 16, 14, 12.5] as const;
 const SMALLEST = 12.5;
@@ -84,12 +86,32 @@ export function drawDock(view: DockView, room: Box): readonly Shape[] {
     shapes.push(text({ x: room.x, y: y - 5 }, title, TITLE, "ink"));
     if (notes !== "")
       shapes.push(text({ x: room.x + widthOf(title, TITLE) + GAP, y: y - 5 }, notes, QUIET, "ink-quiet"));
+    for (const { said: report, ink, isSeen } of reportsOf(callout)) {
+      const lines = wrapped(report, REPORT, room.width);
+      if (isSeen) shapes.push(...linesOf(lines, REPORT, ink, { x: room.x, y }));
+      y += lines.length * REPORT.size * LINE;
+    }
   }
   const bottom = room.y + room.height - PLACE.size * LINE;
   const body = { x: room.x, y: y + GAP, width: room.width, height: bottom - y - 2 * GAP };
   shapes.push(...drawBody(view, body));
   shapes.push(text({ x: room.x, y: room.y + room.height - 2 }, view.place, PLACE, "ink-quiet"));
   return shapes;
+}
+
+/** What went wrong in the step, or why there is no gradient. Its room is kept from the step's first stop on. */
+function reportsOf(callout: CalloutScene): readonly { said: string; ink: Ink; isSeen: boolean }[] {
+  const { none, problem } = callout;
+  const reports = [];
+  if (none !== null) {
+    const said = `${label("player-is-none", { name: none.title })} ${textOf(none.said)}`;
+    reports.push({ said, ink: "ink-quiet" as const, isSeen: true });
+  }
+  if (problem !== null) {
+    const said = [tellProblem(problem), tellAttribute(problem.fact, "hint") ?? []].map(textOf).join(" ");
+    reports.push({ said, ink: "problem" as const, isSeen: callout.phase === "land" });
+  }
+  return reports;
 }
 
 function largest(said: string, room: Size, height: number): Letters | undefined {
@@ -212,7 +234,7 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   const { shown } = callout;
   const inShort = `${returnedFor(operand)}: ${shown.product ? oneLine(operand.returned, precision).text : "·"}`;
   const [factor] = operand.factors;
-  if (!isTensor(operand.returned) || factor === undefined)
+  if (factor === undefined || (!isTensor(operand.returned) && callout.problem === null))
     return told(writtenValue(operand.returned, returnedFor(operand), precision), inShort);
   const [form] = productForms(callout.node, operand, factor, callout.saved);
   const look = { shown, precision, isAlone: false };

@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from functools import reduce
 from itertools import groupby
 
 import pytest
@@ -111,12 +112,12 @@ def test_a_gif_shows_every_phase_long_enough_and_gradients_under_way(chain: Trac
                 stills.append(animation.convert("RGB"))
     runs = [len([*run]) for stands, run in groupby(lasting, lambda each: each >= film.DWELL_MS) if not stands]
     assert max(runs) <= len(film.TRAVEL)
-    # Two of the three steps send something.
-    assert len(runs) >= 2
+    assert len(runs) >= 2  # two of the three steps send something
     walk, look = Walk(chain), Look(1280, 720)
     for still, stop in zip(stills, walk.stops(Selection(every="phase")), strict=True):
         drawn = Image.open(io.BytesIO(write_png(walk.draw(stop, look), look, 960))).convert("RGB")
-        assert max(high for _, high in ImageChops.difference(still, drawn).getextrema()) < 32
+        off = reduce(ImageChops.lighter, ImageChops.difference(still, drawn).split())
+        assert sum(off.histogram()[8:]) < 0.002 * off.width * off.height
 
 
 def test_more_pages_than_anybody_turns_are_refused(chain: TraceDocument, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import groupby, repeat
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 from PIL import Image
 
@@ -30,7 +31,8 @@ DWELL_MS, TRAVEL_MS = 1500, 100
 TRAVEL = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 """How far what moves at a stop has come in the pictures before its still."""
 FRAMES_PER_SECOND = 10
-GIF_COLORS = 64
+GIF_COLORS, COLORS_APART = 128, 8
+"""The second keeps a colour of a large area from that of the edges of its letters, which Pillow would take for it."""
 STILLS_IN_PALETTE = 12
 CODECS = {
     "mp4": ["-c:v", "libx264", "-preset", "veryfast", "-tune", "stillimage", "-movflags", "+faststart"],
@@ -97,14 +99,21 @@ def _draw_frames(document: TraceDocument, selection: Selection, width: int) -> l
 
 
 def _palette_of(frames: list[Frame]) -> Image.Image:
-    """The colours of stills from all over the film: what one stop lights up, the last may lack."""
+    """The most frequent colours of stills from all over the film: what one stop lights up, the last may lack."""
     stills = [frame for frame in frames if frame[1] == DWELL_MS]
     some = [_unpack(still) for still in stills[:: -(-len(stills) // STILLS_IN_PALETTE)]]
     width, height = some[0].size
     strip = Image.new("RGB", (width, height * len(some)))
     for number, still in enumerate(some):
         strip.paste(still, (0, number * height))
-    return strip.quantize(GIF_COLORS, Image.Quantize.MAXCOVERAGE)
+    counted: Any = strip.getcolors(strip.width * strip.height)
+    kept: list[tuple[int, int, int]] = []
+    for _, color in sorted(counted, reverse=True):
+        if all(max(abs(a - b) for a, b in zip(color, other, strict=True)) >= COLORS_APART for other in kept):
+            kept.append(color)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for color in kept[:GIF_COLORS] for part in color])
+    return palette
 
 
 def _unpack(frame: Frame) -> Image.Image:

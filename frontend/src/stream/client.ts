@@ -175,21 +175,23 @@ function ask(request: TraceRequest, run: Run, { signal, base = "" }: Listeners):
 
 async function readStream(response: Response, run: Run, listeners: Listeners): Promise<Outcome | "broken"> {
   let done = false;
-  const parser = createParser({
-    onEvent(message) {
-      if (message.event === "batch") run.acceptBatch(message.data);
-      else if (message.event === "done") done = true;
-      else if (message.event === "status") reportStatus(message, listeners);
-    },
+  await readEvents(response, ({ event, data }) => {
+    if (event === "batch") run.acceptBatch(data);
+    else if (event === "done") done = true;
+    else if (event === "status") reportStatus(data, listeners);
   });
-  if (response.body === null) return "broken";
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const chunk = await reader.read();
-    if (chunk.done) break;
-    parser.feed(chunk.value);
-  }
   return done || run.isFinished ? run.outcome() : "broken";
+}
+
+/** Hands over the server-sent events of an answer until it ends or the line breaks. */
+export async function readEvents(
+  { body }: Response,
+  onEvent: (message: EventSourceMessage) => void,
+): Promise<void> {
+  const parser = createParser({ onEvent });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read())
+    parser.feed(part.value);
 }
 
 /** The answer without a stream: 202 with the id of a run under way, 200 with the id of a known trace. */
@@ -205,17 +207,10 @@ async function readAnswer(response: Response, run: Run, listeners: Listeners): P
   return { kind: "finished", id };
 }
 
-function reportStatus(message: EventSourceMessage, listeners: Listeners): void {
-  const status: unknown = JSON.parse(message.data || "{}");
-  if (typeof status !== "object" || status === null) return;
-  const record = status as Record<string, unknown>;
-  const state = record.state ?? record.status ?? record.kind;
-  if (state === "queued") {
-    const ahead = record.ahead ?? record.position;
-    listeners.onstatus({ kind: "queued", ahead: typeof ahead === "number" ? ahead : null });
-  } else if (state === "running" || state === "started") {
-    listeners.onstatus({ kind: "running" });
-  }
+function reportStatus(data: string, { onstatus }: Listeners): void {
+  const { state, ahead } = JSON.parse(data) as { state?: string; ahead?: number };
+  if (state === "queued") onstatus({ kind: "queued", ahead: ahead ?? null });
+  else if (state === "running") onstatus({ kind: "running" });
 }
 
 async function waitWhileBusy(response: Response, { onstatus, signal }: Listeners): Promise<void> {

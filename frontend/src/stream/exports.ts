@@ -1,15 +1,13 @@
 /** Files of a trace: which there are, and one in the making with news of how far it is. */
-import { createParser } from "eventsource-parser";
 import type { Fact } from "../protocol/trace.gen";
 import { label, languageSpoken } from "../words/say";
-import { type Refusal, sentenceOf, statusOf } from "./client";
+import { type Refusal, readEvents, sentenceOf, statusOf } from "./client";
 
 export interface ExportKind {
   readonly name: string;
   readonly suffix: string;
   /** What it is. */
   readonly fact: Fact;
-  /** One step and phase. */
   /** A page, slide or picture per step or phase. */
   readonly has_pages: boolean;
 }
@@ -46,20 +44,15 @@ export async function makeExport(
   const lang = languageSpoken();
   const query = new URLSearchParams({ step: String(step), phase: String(phase), every, direction, lang });
   const answer = await fetch(`/api/traces/${trace}/export/${name}/progress?${query}`, { signal });
-  if (!answer.ok || answer.body === null) throw new Error(await reasonOf(answer));
+  if (!answer.ok) throw new Error(await reasonOf(answer));
   let address: string | null = null;
   let problem: string | null = null;
-  const parser = createParser({
-    onEvent: ({ event, data }) => {
-      const told = JSON.parse(data) as Partial<Progress> & Refusal & { address?: string };
-      if (event === "progress")
-        onprogress({ done: told.done ?? 0, of: told.of ?? 0, ahead: told.ahead ?? 0 });
-      else if (event === "done") address = told.address ?? null;
-      else if (event === "problem") problem = sentenceOf(told) ?? "";
-    },
+  await readEvents(answer, ({ event, data }) => {
+    const told = JSON.parse(data) as Partial<Progress> & Refusal & { address?: string };
+    if (event === "progress") onprogress({ done: told.done ?? 0, of: told.of ?? 0, ahead: told.ahead ?? 0 });
+    else if (event === "done") address = told.address ?? null;
+    else if (event === "problem") problem = sentenceOf(told) ?? "";
   });
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) parser.feed(part.value);
   if (problem !== null) throw new Error(problem);
   if (address === null) throw new Error(label("page-file-broken"));
   return address;

@@ -3,10 +3,9 @@
  *
  * Whoever reconnects gets the last state and needs nothing in between, so a lost line is only a pause.
  */
-import { createParser } from "eventsource-parser";
 import { label, textOf } from "../words/say";
 import { tellProblem } from "../words/tell";
-import { pause, problemOf } from "./client";
+import { pause, problemOf, readEvents } from "./client";
 
 export interface RoomQuestion {
   readonly id: string;
@@ -141,21 +140,14 @@ async function listen(
   if (response.status === 403 || response.status === 422) {
     return { kind: "refused", message: textOf(tellProblem(await problemOf(response))) };
   }
-  if (!response.ok || response.body === null) return null;
+  if (!response.ok) return null;
   let closed = false;
-  const parser = createParser({
-    onEvent({ event, data }) {
-      if (event === "closed") closed = true;
-      else if (event === "room") onview(JSON.parse(data) as RoomView);
-    },
-  });
   onalive();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const chunk = await reader.read();
-    if (chunk.done) return closed ? { kind: "gone" } : null;
-    parser.feed(chunk.value);
-  }
+  await readEvents(response, ({ event, data }) => {
+    if (event === "closed") closed = true;
+    else if (event === "room") onview(JSON.parse(data) as RoomView);
+  });
+  return closed ? { kind: "gone" } : null;
 }
 
 async function send(method: string, path: string, secret: string | null, body: unknown): Promise<Response> {

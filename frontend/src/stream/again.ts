@@ -1,14 +1,13 @@
 /** What the server runs a program again for. Each gives the answer, or what stood in the way. */
 import type { GradcheckReport, LocalJacobian, Problem, TensorValue } from "../protocol/trace.gen";
 import { readValue } from "../protocol/values";
+import type { GradcheckQuestion } from "../scene/gradcheck";
 import { newProblem, problemOf } from "./client";
 
 /** Two replays, and perhaps a wait in the queue. */
 const PATIENCE_MS = 60_000;
 
 type Trace = string | undefined;
-/** One operand of one step, or a whole pass. */
-type Question = { readonly stepIndex: number; readonly argnum: number } | { readonly pass: number };
 
 /** The local Jacobians of one operand that were left out while tracing, one for each output of the node. */
 export function fetchJacobians(
@@ -20,7 +19,10 @@ export function fetchJacobians(
 }
 
 /** Finite differences: of an operand for each output that a gradient arrived at, of a pass for each leaf. */
-export function fetchGradcheck(trace: Trace, question: Question): Promise<GradcheckReport[] | Problem> {
+export function fetchGradcheck(
+  trace: Trace,
+  question: GradcheckQuestion,
+): Promise<GradcheckReport[] | Problem> {
   if ("pass" in question) return ask(trace, `gradcheck?pass=${question.pass}`);
   return ask(trace, `steps/${question.stepIndex}/gradcheck?argnum=${question.argnum}`);
 }

@@ -1,5 +1,4 @@
 /** The programs that ship with the server, each with the question it answers. */
-import { DecodeError } from "../protocol/decode";
 import type { Fact } from "../protocol/trace.gen";
 import { textOf } from "../words/say";
 import { tellAttribute } from "../words/tell";
@@ -25,15 +24,10 @@ export function questionOf({ fact }: Example): string {
 /**
  * The gallery, in the order in which it is to be shown.
  *
- * @throws {TypeError} when the server is out of reach
- * @throws {DecodeError} when the answer is no gallery
+ * @throws {Error} when the server is out of reach or has no gallery
  */
-export async function fetchExamples(signal: AbortSignal, base = ""): Promise<Example[]> {
-  const response = await fetch(`${base}/api/examples`, { signal });
-  if (!response.ok)
-    throw new DecodeError(`the server answered ${response.status} when asked for its examples`);
-  const answer: unknown = await response.json();
-  const list = Array.isArray(answer) ? answer : ((answer ?? {}) as { examples?: unknown }).examples;
-  if (!Array.isArray(list)) throw new DecodeError("the answer holds no examples");
-  return list as Example[];
+export async function fetchExamples(signal: AbortSignal): Promise<Example[]> {
+  const response = await fetch("/api/examples", { signal });
+  if (!response.ok) throw new Error(`the server answered ${response.status} when asked for its examples`);
+  return (await response.json()) as Example[];
 }

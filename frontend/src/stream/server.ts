@@ -8,8 +8,8 @@ export interface Protection {
 }
 
 /** How well programs are locked in; null while the server is still finding out. */
-export async function fetchProtection(signal: AbortSignal, base = ""): Promise<Protection | null> {
-  const response = await fetch(`${base}/api/server`, { signal });
+export async function fetchProtection(signal: AbortSignal): Promise<Protection | null> {
+  const response = await fetch("/api/server", { signal });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
   const { protection } = (await response.json()) as { protection: Protection | null };
   return protection;

@@ -14,12 +14,8 @@ export function snippetOf(path: string): string | null {
  *
  * @throws {TypeError} when the server is out of reach
  */
-export async function fetchSnippet(
-  snippet: string,
-  signal: AbortSignal,
-  base = "",
-): Promise<TraceRequest | null> {
-  const response = await fetch(`${base}/api/snippets/${snippet}`, { signal });
+export async function fetchSnippet(snippet: string, signal: AbortSignal): Promise<TraceRequest | null> {
+  const response = await fetch(`/api/snippets/${snippet}`, { signal });
   return response.ok ? ((await response.json()) as TraceRequest) : null;
 }
 
@@ -28,8 +24,8 @@ export async function fetchSnippet(
  *
  * @throws {Error} with the server's reason
  */
-export async function keepProgram(request: TraceRequest, signal: AbortSignal, base = ""): Promise<string> {
-  const response = await fetch(`${base}/api/snippets`, {
+export async function keepProgram(request: TraceRequest, signal: AbortSignal): Promise<string> {
+  const response = await fetch("/api/snippets", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(request),

@@ -17,80 +17,48 @@ export interface Shared {
   readonly hashLink: string;
 }
 
-export interface Snippet {
-  readonly id: string;
-  readonly name: PlainKey;
-  /** A sentence for whoever chooses. */
-  readonly about: PlainKey;
-  readonly write: (shared: Shared) => string;
-}
-
 const HEIGHT_PX = 600;
 
-export const SNIPPETS: readonly Snippet[] = [
-  {
-    id: "link",
-    name: "page-snippet-link",
-    about: "page-snippet-link-about",
-    write: pageLink,
-  },
-  {
-    id: "hash",
-    name: "page-snippet-hash",
-    about: "page-snippet-hash-about",
-    write: ({ hashLink }) => hashLink,
-  },
-  {
-    id: "iframe",
-    name: "page-snippet-iframe",
-    about: "page-snippet-iframe-about",
-    write: (shared) => frame(shared, ""),
-  },
-  {
-    id: "element",
-    name: "page-snippet-element",
-    about: "page-snippet-element-about",
-    write: (shared) => `${moduleScript(shared)}\n${element(shared)}`,
-  },
-  {
-    id: "reveal",
-    name: "page-snippet-reveal",
-    about: "page-snippet-reveal-about",
-    write: (shared) =>
+/** By host, in the order in which they are to be chosen from: its name, a sentence for whoever chooses, what is pasted. */
+export const SNIPPETS = {
+  link: ["page-snippet-link", "page-snippet-link-about", pageLink],
+  hash: ["page-snippet-hash", "page-snippet-hash-about", ({ hashLink }) => hashLink],
+  iframe: ["page-snippet-iframe", "page-snippet-iframe-about", (shared) => frame(shared, "")],
+  element: [
+    "page-snippet-element",
+    "page-snippet-element-about",
+    (shared) => `${moduleScript(shared)}\n${element(shared)}`,
+  ],
+  reveal: [
+    "page-snippet-reveal",
+    "page-snippet-reveal-about",
+    (shared) =>
       `<section>\n${element(shared)}\n</section>\n\n<script src="${shared.origin}/kit/reveal.js"></script>\n<!-- Reveal.initialize({ plugins: [RevealGradwalk] }) -->`,
-  },
-  {
-    id: "reveal-frame",
-    name: "page-snippet-reveal-frame",
-    about: "page-snippet-reveal-frame-about",
-    write: (shared) => frame(shared, "reveal"),
-  },
-  {
-    id: "quarto",
-    name: "page-snippet-quarto",
-    about: "page-snippet-quarto-about",
-    write: (shared) => `\`\`\`{=html}\n${moduleScript(shared)}\n${element(shared)}\n\`\`\``,
-  },
-  {
-    id: "notion",
-    name: "page-snippet-notion",
-    about: "page-snippet-notion-about",
-    write: pageLink,
-  },
-  {
-    id: "lti",
-    name: "page-snippet-lti",
-    about: "page-snippet-lti-about",
-    write: (shared) => frame(shared, ""),
-  },
-  {
-    id: "markdown",
-    name: "page-snippet-markdown",
-    about: "page-snippet-markdown-about",
-    write: (shared) =>
+  ],
+  "reveal-frame": [
+    "page-snippet-reveal-frame",
+    "page-snippet-reveal-frame-about",
+    (shared) => frame(shared, "reveal"),
+  ],
+  quarto: [
+    "page-snippet-quarto",
+    "page-snippet-quarto-about",
+    (shared) => `\`\`\`{=html}\n${moduleScript(shared)}\n${element(shared)}\n\`\`\``,
+  ],
+  notion: ["page-snippet-notion", "page-snippet-notion-about", pageLink],
+  lti: ["page-snippet-lti", "page-snippet-lti-about", (shared) => frame(shared, "")],
+  markdown: [
+    "page-snippet-markdown",
+    "page-snippet-markdown-about",
+    (shared) =>
       `[![${shared.title.replaceAll(/[[\]]/g, "")}](${shared.origin}/t/${shared.snippet}/preview.png${at(shared)})](${pageLink(shared)})`,
-  },
-];
+  ],
+} as const satisfies Record<
+  string,
+  readonly [name: PlainKey, about: PlainKey, write: (shared: Shared) => string]
+>;
+
+export type Host = keyof typeof SNIPPETS;
 
 /** The address of the frame, with what viewers are to see. */
 export function embedLink(shared: Shared, deck = ""): string {

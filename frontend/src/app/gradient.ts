@@ -2,6 +2,7 @@
 
 import { flatten, nest } from "../embed/inputs";
 import { curveOf, numberOf } from "../model/curve";
+import { elementCount } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { PassState, TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
@@ -13,15 +14,10 @@ import { isNested } from "./address";
 /** More entries than this have no one-hot buttons of their own. */
 export const MAX_ONE_HOT = 6;
 
-/** The pass that the page started because the program made no backward call. */
-export function implicitPass(trace: TraceState): PassState | null {
-  return trace.passes.find((pass) => pass?.started.call === "implicit") ?? null;
-}
-
 /** The pass whose v can be set here: the page's own, else the program's first, where that starts at one tensor of several numbers. */
 export function passToSet(trace: TraceState): PassState | null {
-  const implicit = implicitPass(trace);
-  if (implicit !== null) return implicit;
+  const implicit = trace.passes.find((pass) => pass?.started.call === "implicit");
+  if (implicit !== undefined) return implicit;
   const [first] = trace.passes;
   return first !== undefined && whyKept(first) === null && seedSize(first) > 1 ? first : null;
 }
@@ -44,7 +40,7 @@ export function whyKept({ started, ...pass }: PassState): string | null {
 
 function seedSize({ started }: PassState): number {
   const seed = started.outputs[0]?.seed;
-  return seed !== undefined && "shape" in seed && seed.shape.length > 0 ? countOf(seed.shape) : 1;
+  return seed !== undefined && "shape" in seed && seed.shape.length > 0 ? elementCount(seed.shape) : 1;
 }
 
 /** Where v comes from when the program starts its passes itself: a sentence. */
@@ -105,26 +101,26 @@ function nestedIn(json: string, least = 0): Nested | null {
 }
 
 export function ones(shape: readonly number[]): Nested {
-  return nest(new Array<number>(countOf(shape)).fill(1), shape);
+  return nest(new Array<number>(elementCount(shape)).fill(1), shape);
 }
 
 /** 1 at one flat place, 0 elsewhere: v J is then that row of J. */
 export function oneHot(shape: readonly number[], place: number): Nested {
   return nest(
-    Array.from({ length: countOf(shape) }, (_, flat) => (flat === place ? 1 : 0)),
+    Array.from({ length: elementCount(shape) }, (_, flat) => (flat === place ? 1 : 0)),
     shape,
   );
 }
 
 /** The identity as m stacked v's of this shape: v J is then the whole J, all rows in one pass. */
 export function allRows(shape: readonly number[]): Nested {
-  return Array.from({ length: countOf(shape) }, (_, place) => oneHot(shape, place));
+  return Array.from({ length: elementCount(shape) }, (_, place) => oneHot(shape, place));
 }
 
 /** Two decimals between -2 and 2. */
 export function randomGradient(shape: readonly number[], random: () => number = Math.random): Nested {
   return nest(
-    Array.from({ length: countOf(shape) }, () => Math.round((random() * 4 - 2) * 100) / 100),
+    Array.from({ length: elementCount(shape) }, () => Math.round((random() * 4 - 2) * 100) / 100),
     shape,
   );
 }
@@ -135,7 +131,7 @@ export function weightsOf(
   seed: TensorValue,
   shape: readonly number[],
 ): readonly number[] | null {
-  const count = countOf(shape);
+  const count = elementCount(shape);
   if (count < 2 || count > MAX_ONE_HOT) return null;
   const entries = given === null ? (seed.data ?? []).map(toNumber) : flatten(given);
   return entries.length === count && entries.every(Number.isFinite) ? entries : null;
@@ -156,8 +152,4 @@ export function withWeight(
 /** `v[1]`, `v[0][2]`. */
 export function nameOfEntry(place: number, shape: readonly number[]): string {
   return `v${indexText(place, shape)}`;
-}
-
-export function countOf(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
 }

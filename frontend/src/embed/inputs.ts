@@ -3,9 +3,11 @@
  * nested value with one control per entry.
  */
 import { numberOf } from "../model/curve";
+import { elementCount } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
+import { indexText } from "../scene/nudge";
 import type { InputValue, Nested } from "../stream/client";
 
 /** More entries than this are set in the program. */
@@ -16,7 +18,6 @@ export const MAX_SLIDERS = 4;
 export interface Entry {
   /** As one writes it in the program: `x`, `p[0]`, `W[1][2]`. */
   name: string;
-  path: readonly number[];
   value: number;
 }
 
@@ -77,7 +78,7 @@ const PARAMETER = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)+$/u;
 
 function inputControl(key: string, value: TensorValue, override: InputValue | undefined): InputControl {
   const { shape, dtype, data } = value;
-  const count = shape.reduce((product, size) => product * size, 1);
+  const count = elementCount(shape);
   const integer = /^u?int/.test(dtype);
   if (
     data === undefined ||
@@ -90,9 +91,8 @@ function inputControl(key: string, value: TensorValue, override: InputValue | un
   }
   const given = override === undefined ? null : flatten(bareValue(override));
   const entries = data.map((cell, flat): Entry => {
-    const path = pathOf(flat, shape);
     const own = given?.length === count ? given[flat] : undefined;
-    return { name: key + path.map((index) => `[${index}]`).join(""), path, value: own ?? toNumber(cell) };
+    return { name: key + indexText(flat, shape), value: own ?? toNumber(cell) };
   });
   return { key, shape, entries, integer };
 }
@@ -135,7 +135,7 @@ export function sliderRange(value: number, integer: boolean): Range {
 export function nest(flat: readonly Nested[], shape: readonly number[]): Nested {
   const [size, ...rest] = shape;
   if (size === undefined) return flat[0] ?? 0;
-  const stride = rest.reduce((product, length) => product * length, 1);
+  const stride = elementCount(rest);
   return Array.from({ length: size }, (_, row) => nest(flat.slice(row * stride, (row + 1) * stride), rest));
 }
 
@@ -146,16 +146,4 @@ export function flatten(value: Nested): number[] {
 /** A number as `options` spell it. */
 export function spell(value: number): Nested {
   return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
-}
-
-/** The position of a flat index, `4` in shape `[2, 3]` is `[1, 1]`. */
-function pathOf(flat: number, shape: readonly number[]): number[] {
-  const path: number[] = [];
-  let rest = flat;
-  for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
-    const size = shape[axis] ?? 1;
-    path.unshift(rest % size);
-    rest = Math.floor(rest / size);
-  }
-  return path;
 }

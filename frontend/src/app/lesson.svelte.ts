@@ -21,6 +21,12 @@ function isBeyond(a: Position, b: Position | null): boolean {
   return b === null || (compare(a, b) ?? 0) > 0;
 }
 
+/** The trace up to a place, and of that nothing that answers the question. */
+function maskedFrom(position: Position, question: Question | null, trace: TraceState): TraceState {
+  const kind = question?.kind;
+  return maskTrace(trace, { position, isSumHidden: kind === "sum", isShapeHidden: kind === "shape" });
+}
+
 /** A hall that is asked the same question: answers go there, and what is hidden stays hidden until it is revealed. */
 export interface Hall {
   isAsking(question: string): boolean;
@@ -127,24 +133,11 @@ export class Lesson {
   /** The trace without what has not been reached, for everything that shows or tells. */
   readonly trace = $derived.by((): TraceState => {
     const { trace, view } = this.session;
-    const { question, moment } = this;
+    const { question, ahead, moment } = this;
     const { horizon } = this.byhand;
-    if (horizon !== null)
-      return maskTrace(trace, { position: horizon, isSumHidden: false, isShapeHidden: false });
-    if (question === null && !view.predict) {
-      if (this.ahead === null) return trace;
-      const position = momentBefore(trace, this.ahead);
-      return maskTrace(trace, {
-        position,
-        isSumHidden: this.ahead.kind === "sum",
-        isShapeHidden: this.ahead.kind === "shape",
-      });
-    }
-    return maskTrace(trace, {
-      position: moment,
-      isSumHidden: question?.kind === "sum",
-      isShapeHidden: question?.kind === "shape",
-    });
+    if (horizon !== null) return maskedFrom(horizon, null, trace);
+    if (question !== null || view.predict) return maskedFrom(moment, question, trace);
+    return ahead === null ? trace : maskedFrom(momentBefore(trace, ahead), ahead, trace);
   });
 
   readonly isMasking = $derived.by(

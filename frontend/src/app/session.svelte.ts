@@ -27,9 +27,8 @@ import { withJacobians } from "./jacobians";
 /**
  * - `fresh`: another program; the picture starts empty and fills as the events arrive.
  * - `again`: the same program with other inputs; the picture stays until the new numbers can take its place.
- * - `live`: an expression is being typed; as `again`, and half an expression does not wipe the picture.
  */
-export type RunKind = "fresh" | "again" | "live";
+type RunKind = "fresh" | "again";
 
 const FIRST_STEP: Position = { direction: "backward", step: 1, phase: "collect" };
 /** How long a run may take before a newer request stops it; shorter ones finish, so that a drag shows its way. */
@@ -39,7 +38,6 @@ const DRAG_PAUSE_MS = 1000;
 const KEEP_MS = 20_000;
 
 interface Flight {
-  kind: RunKind;
   since: number;
   abort: AbortController;
 }
@@ -98,7 +96,6 @@ export class Session {
   readonly areInputsMoved = $derived.by((): boolean => !isSame(this.inputs, this.own.inputs));
   readonly isGradOutputMoved = $derived.by((): boolean => !isSame(this.gradOutput, this.own.gradOutput));
   readonly stale = $derived(this.ranSource !== null && this.source !== this.ranSource);
-  readonly running = $derived(this.status !== null);
   /** A problem of a backward call without a place of its own is told at the call. */
   readonly problems = $derived.by((): readonly MetProblem[] =>
     (this.held ?? this.trace.problems).map((problem) => {
@@ -288,9 +285,10 @@ export class Session {
     this.request("fresh");
   }
 
+  /** Runs an expression that is being typed: half of one does not wipe the picture. */
   runLive(): void {
     this.leavePass();
-    this.request("live");
+    this.request("again");
   }
 
   setInput(key: string, value: Nested): void {
@@ -363,7 +361,7 @@ export class Session {
   }
 
   private async fly(kind: RunKind): Promise<void> {
-    const flight: Flight = { kind, since: performance.now(), abort: new AbortController() };
+    const flight: Flight = { since: performance.now(), abort: new AbortController() };
     this.flight = flight;
     const source = this.source;
     let arriving = emptyTrace();
@@ -447,9 +445,9 @@ export class Session {
   }
 }
 
-/** The first step of the pass that a program is about, once all have run; null where that is where one stands anyway. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+/** The first step of the pass that a program is about, once all have run; null where that is where one stands anyway. */
 function openingOf(trace: TraceState): Position | null {
   const pass = trace.finished === null || curveOf(trace).length < 2 ? null : passOfInterest(trace);
   if (pass === null || pass.index === 0) return null;

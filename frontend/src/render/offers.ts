@@ -4,6 +4,7 @@ import type { Box } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import type { Chain } from "../model/chain";
 import type { Span, TensorValue } from "../protocol/trace.gen";
+import type { GhostOf } from "../scene/ghosts";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import type { Look } from "../scene/map";
 import type { View } from "../scene/views";
@@ -24,6 +25,8 @@ interface Offers {
   readonly chain: () => Chain | null;
   /** What marks a nudge on the stage; null while nothing is nudged. */
   readonly nudged: () => Snippet<[Layout, readonly PlacedCard[], Look]> | null;
+  /** How a card's change since the run before is told. */
+  readonly ghostOf: GhostOf;
   /** Shows all numbers of a value that was only summed up. */
   readonly showNumbers: (name: string, value: TensorValue) => void;
   /** Computes a local Jacobian that was left out while tracing. */

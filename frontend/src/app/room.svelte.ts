@@ -6,6 +6,7 @@
  */
 import { formatPosition, parsePosition } from "../model/position";
 import type { Question } from "../model/questions";
+import { keep, recall } from "../render/kept";
 import { fetchDocument } from "../stream/document";
 import {
   closeRoom,
@@ -86,7 +87,7 @@ export class LiveRoom {
       this.key = await openRoom(shown);
       this.told = JSON.stringify(shown);
       this.role = "presenter";
-      keep(PRESENTS, JSON.stringify([this.key.code, this.key.secret]));
+      keep("sessionStorage", PRESENTS, JSON.stringify([this.key.code, this.key.secret]));
       this.listen();
     } catch (error) {
       this.trouble = sentenceOf(error);
@@ -95,7 +96,7 @@ export class LiveRoom {
 
   /** Comes in with a code, or comes back as the presenter with the secret too. */
   join(code: string, secret: string | null = null): void {
-    const [room, participant] = (recall(SEAT) ?? "").split(" ");
+    const [room, participant] = (recall("sessionStorage", SEAT) ?? "").split(" ");
     this.key = { code, secret, participant: secret === null && room === code ? (participant ?? null) : null };
     this.role = secret === null ? "follower" : "presenter";
     this.listen();
@@ -103,12 +104,12 @@ export class LiveRoom {
 
   /** Comes back as the presenter of the room that this tab opened, after a reload. */
   resumePresenting(): void {
-    const [code, secret]: unknown[] = JSON.parse(recall(PRESENTS) ?? "[]");
+    const [code, secret]: unknown[] = JSON.parse(recall("sessionStorage", PRESENTS) ?? "[]");
     if (typeof code === "string" && typeof secret === "string") this.join(code, secret);
   }
 
   leave(): void {
-    if (this.role === "presenter") keep(PRESENTS, null);
+    if (this.role === "presenter") keep("sessionStorage", PRESENTS, null);
     this.listening?.abort();
     this.listening = null;
     this.role = null;
@@ -208,7 +209,7 @@ export class LiveRoom {
       },
       onseated: (participant) => {
         this.key = { ...key, participant };
-        keep(SEAT, `${key.code} ${participant}`);
+        keep("sessionStorage", SEAT, `${key.code} ${participant}`);
       },
       onview: (view) => {
         const before = this.view;
@@ -245,24 +246,6 @@ export class LiveRoom {
 
   private sayPresence(): void {
     if (this.key !== null) sendPresence(this.key, !this.detached).catch(() => {});
-  }
-}
-
-/** In this tab; a sandboxed frame has no storage and forgets. */
-function keep(name: string, value: string | null): void {
-  try {
-    if (value === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, value);
-  } catch {
-    // Nothing to be done.
-  }
-}
-
-function recall(name: string): string | null {
-  try {
-    return sessionStorage.getItem(name);
-  } catch {
-    return null;
   }
 }
 

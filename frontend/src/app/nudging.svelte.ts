@@ -3,6 +3,7 @@
  * tell of what order the difference is. The newest wish wins; how far the change has run forward is a number.
  */
 import { untrack } from "svelte";
+import { prefersReducedMotion } from "svelte/motion";
 import { withValue } from "../embed/inputs";
 import { run } from "../embed/run";
 import { passAt } from "../model/selectors";
@@ -117,8 +118,7 @@ export class Nudging {
   walk(): void {
     this.stopWalking();
     const length = this.nudge?.length ?? 0;
-    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const duration = isStill ? 0 : Math.min(length * STEP_MS, LONGEST_WALK_MS);
+    const duration = prefersReducedMotion.current ? 0 : Math.min(length * STEP_MS, LONGEST_WALK_MS);
     this.reached = duration === 0 ? Number.POSITIVE_INFINITY : 0;
     if (duration === 0) return;
     this.stopWalking = runFrames((elapsed) => {

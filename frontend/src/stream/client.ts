@@ -97,13 +97,9 @@ export async function runTrace(request: TraceRequest, listeners: Listeners): Pro
 class Run {
   id: string | null = null;
   private readonly decoder = new Decoder();
-  private finished = false;
+  isFinished = false;
 
   constructor(private readonly listeners: Listeners) {}
-
-  get isFinished(): boolean {
-    return this.finished;
-  }
 
   /** The `seq` of the last event, -1 before the first. */
   get lastSeq(): number {
@@ -112,7 +108,7 @@ class Run {
 
   /** How it ended, once nothing more will come. */
   outcome(): Outcome {
-    if (this.finished) return { kind: "finished", id: this.id };
+    if (this.isFinished) return { kind: "finished", id: this.id };
     // A new server began it anew, and there it ended before the point that had been read.
     return { kind: "refused", problem: newProblem("internal", fact("problem-lost")) };
   }
@@ -129,7 +125,7 @@ class Run {
     if (fresh.length === 0) return;
     for (const event of fresh) {
       if (event.type === "started") this.id = event.id;
-      if (event.type === "finished") this.finished = true;
+      if (event.type === "finished") this.isFinished = true;
     }
     this.listeners.onevents(fresh);
   }
@@ -153,7 +149,7 @@ async function attempt(
     return "broken";
   }
   if (response.status >= 500 && response.status !== 500 && response.status !== 501) return "broken";
-  if (!response.ok) return refusedBy(response);
+  if (!response.ok) return { kind: "refused", problem: await problemOf(response) };
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) return readStream(response, run, listeners);
   return readAnswer(response, run, listeners);
@@ -220,10 +216,6 @@ async function waitWhileBusy(response: Response, { onstatus, signal }: Listeners
     onstatus({ kind: "busy", retryInSeconds: left });
     await pause(Math.min(1, seconds) * 1000, signal);
   }
-}
-
-async function refusedBy(response: Response): Promise<Outcome> {
-  return { kind: "refused", problem: await problemOf(response) };
 }
 
 /** `application/problem+json` as a problem event, so that it ends as a card like any other. */

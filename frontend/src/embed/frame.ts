@@ -34,6 +34,8 @@ interface PageElement extends HTMLElement {
 const STAGE_PX = 380;
 const NARROW_STAGE_PX = 520;
 const NARROW_PX = 620;
+/** The methods that are messages of their own. */
+const CALLS = { next: "next", prev: "previous", play: "play", pause: "pause" } as const;
 
 /** Takes over the page; the returned function lets go of it. */
 export function takePage(element: PageElement): () => void {
@@ -139,16 +141,10 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
         element.goTo(message.step === 0 ? "0" : `${message.step}.${message.phase}`);
         break;
       case "next":
-        element.next();
-        break;
       case "prev":
-        element.previous();
-        break;
       case "play":
-        element.play();
-        break;
       case "pause":
-        element.pause();
+        element[CALLS[message.type]]();
         break;
       case "set": {
         const unreadable = SETTABLE.filter((name) => {

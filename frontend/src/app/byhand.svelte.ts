@@ -62,7 +62,8 @@ export class ByHand {
     return intermediatesOf(trace, this.pass);
   });
 
-  private readonly listed = $derived.by((): readonly Intermediate[] =>
+  /** Those that can be written; none where there are none or it is not known yet. */
+  readonly listed = $derived.by((): readonly Intermediate[] =>
     Array.isArray(this.intermediates) ? this.intermediates : [],
   );
 

@@ -5,8 +5,3 @@ export function colourOf(fill: Fill): string {
   if (typeof fill === "string") return `var(--${fill})`;
   return `color-mix(in srgb, var(--${fill.ink}) ${fill.percent}%, var(--surface))`;
 }
-
-/** Behind something; null for nothing. */
-export function groundOf(fill: Fill | null): string {
-  return fill === null ? "transparent" : colourOf(fill);
-}

@@ -14,7 +14,7 @@ from gradwalk.words.catalogue import tell, tell_attribute
 router = APIRouter(prefix="/api/examples", tags=["examples"])
 
 
-@router.get("", response_model=None)
+@router.get("")
 async def list_examples(language: Language) -> Response:
     """In teaching order."""
     listed = [_listed(example, language) for example in EXAMPLES]

@@ -32,7 +32,7 @@ from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, tell
 router = APIRouter(prefix="/api", tags=["exports"])
 
 
-@router.get("/exports", response_model=None)
+@router.get("/exports")
 async def list_exports(language: Language) -> Response:
     """What a trace can be turned into, in the order of the menu."""
     listed = [
@@ -152,9 +152,7 @@ async def _begin(
 FileOf = Annotated[Making, Depends(_begin)]
 
 
-@router.get(
-    "/traces/{trace}/export/{name}", response_model=None, responses={200: {"description": "The file."}, **_PROBLEMS}
-)
+@router.get("/traces/{trace}/export/{name}", responses={200: {"description": "The file."}, **_PROBLEMS})
 async def export_trace(making: FileOf) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter, wanted = making.exporter, making.wanted
@@ -172,7 +170,6 @@ async def export_trace(making: FileOf) -> Response:
 
 @router.get(
     "/traces/{trace}/export/{name}/progress",
-    response_model=None,
     responses={
         200: {
             "description": "`progress` {done, of, ahead} while pages are drawn, then `done` {address}, or `problem`.",

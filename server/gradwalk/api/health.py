@@ -18,7 +18,7 @@ async def read_health() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/readyz", response_model=None, responses={503: {"description": "Programs cannot be traced now."}})
+@router.get("/readyz", responses={503: {"description": "Programs cannot be traced now."}})
 async def read_readiness(service: ServiceOf) -> Response:
     """Children can be had at once and were tried out, the store takes a write, and the server is not going down."""
     engine = service.engine.status()

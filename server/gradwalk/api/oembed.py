@@ -23,11 +23,7 @@ _DAY_SECONDS = 86_400
 _OURS = re.compile(r"/(?:t|embed)/([0-9a-f]{40})/?")
 
 
-@router.get(
-    "/oembed",
-    response_model=None,
-    responses={501: {"description": "Only JSON is spoken here.", **PROBLEM}, **NOT_FOUND},
-)
+@router.get("/oembed", responses={501: {"description": "Only JSON is spoken here.", **PROBLEM}, **NOT_FOUND})
 async def read_oembed(  # noqa: PLR0913 (one parameter per parameter of the specification)
     request: Request,
     service: ServiceOf,

@@ -52,7 +52,6 @@ _NO_ANSWER: dict[int | str, dict[str, Any]] = {
 
 @router.post(
     "/{trace}/steps/{index}/jacobian",
-    response_model=None,
     responses={200: {"description": "The local Jacobians of one operand, one per output."}, **_NO_ANSWER},
 )
 async def read_jacobian(
@@ -65,7 +64,6 @@ async def read_jacobian(
 
 @router.post(
     "/{trace}/steps/{index}/gradcheck",
-    response_model=None,
     responses={200: {"description": "Finite differences beside the local Jacobian, one per output."}, **_NO_ANSWER},
 )
 async def check_step(
@@ -79,7 +77,6 @@ async def check_step(
 
 @router.post(
     "/{trace}/gradcheck",
-    response_model=None,
     responses={200: {"description": "Finite differences beside a pass, one per leaf."}, **_NO_ANSWER},
 )
 async def check_pass(
@@ -97,7 +94,6 @@ async def check_pass(
 
 @router.post(
     "/{trace}/passes/{number}",
-    response_model=None,
     responses={
         200: {
             "description": "Known already, or the events themselves.",
@@ -120,7 +116,6 @@ async def record_pass(
 
 @router.post(
     "/{trace}/values/{number}",
-    response_model=None,
     responses={
         200: {
             "description": "All entries, as JSON or as little-endian bytes.",

@@ -86,7 +86,7 @@ Secret = Annotated[str, Depends(read_secret)]
 router = APIRouter(prefix="/api/rooms", tags=["rooms"], dependencies=[Depends(count_request)])
 
 
-@router.post("", status_code=HTTPStatus.CREATED, response_model=None, responses=_REFUSED)
+@router.post("", status_code=HTTPStatus.CREATED, responses=_REFUSED)
 async def open_room(body: OpenRoom, rooms: RoomsOf, client: Client) -> Response:
     """Opens a room: a code for the hall, a secret for the presenter. Nothing is kept after it closes."""
     code, secret = await rooms.open(body.shown, client)
@@ -95,16 +95,14 @@ async def open_room(body: OpenRoom, rooms: RoomsOf, client: Client) -> Response:
     return JSONResponse(answer, HTTPStatus.CREATED, {**_NOT_KEPT, "Location": links["self"]})
 
 
-@router.get("/{code}", response_model=None, responses={**_GONE, **_COUNTED})
+@router.get("/{code}", responses={**_GONE, **_COUNTED})
 async def read_room(code: Code, rooms: RoomsOf) -> Response:
     """What the hall sees now."""
     return Response(await rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
 
 
 @router.get(
-    "/{code}/events",
-    response_model=None,
-    responses={200: {"description": "Views.", "content": {EVENT_STREAM: {}}}, **_GONE, **_REFUSED},
+    "/{code}/events", responses={200: {"description": "Views.", "content": {EVENT_STREAM: {}}}, **_GONE, **_REFUSED}
 )
 async def follow_room(
     request: Request,
@@ -125,7 +123,7 @@ async def follow_room(
     return EventStream(_frames(first, views), metrics.stream("room"))
 
 
-@router.put("/{code}/state", response_model=None, responses={**_GONE, **_REFUSED})
+@router.put("/{code}/state", responses={**_GONE, **_REFUSED})
 async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret) -> Response:
     """Sets what everybody sees."""
     revision = await rooms.present(code, secret, body.shown)
@@ -135,7 +133,6 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
 @router.put(
     "/{code}/answers/{question}",
     status_code=HTTPStatus.NO_CONTENT,
-    response_model=None,
     responses={409: {"description": "The question is not open.", **PROBLEM}, **_GONE, **_REFUSED},
 )
 async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
@@ -145,23 +142,13 @@ async def answer(request: Request, code: Code, question: QuestionId, body: GiveA
     return _nothing()
 
 
-@router.post(
-    "/{code}/participants",
-    status_code=HTTPStatus.CREATED,
-    response_model=None,
-    responses={**_GONE, **_REFUSED},
-)
+@router.post("/{code}/participants", status_code=HTTPStatus.CREATED, responses={**_GONE, **_REFUSED})
 async def take_seat(code: Code, rooms: RoomsOf) -> Response:
     """A name in the room for a follower: it answers under that, and only while its page is connected."""
     return JSONResponse({"participant": await rooms.seat(code)}, HTTPStatus.CREATED, _NOT_KEPT)
 
 
-@router.put(
-    "/{code}/participants/{participant}",
-    status_code=HTTPStatus.NO_CONTENT,
-    response_model=None,
-    responses={**_GONE, **_REFUSED},
-)
+@router.put("/{code}/participants/{participant}", status_code=HTTPStatus.NO_CONTENT, responses={**_GONE, **_REFUSED})
 async def note_presence(
     request: Request, code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf
 ) -> Response:
@@ -171,7 +158,7 @@ async def note_presence(
     return _nothing()
 
 
-@router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, response_model=None, responses={**_GONE, **_REFUSED})
+@router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, responses={**_GONE, **_REFUSED})
 async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
     """Ends the room; everything about it is forgotten."""
     await rooms.close_room(code, secret)

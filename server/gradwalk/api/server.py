@@ -9,7 +9,7 @@ from gradwalk.api.traces import ServiceOf
 router = APIRouter(prefix="/api/server", tags=["server"])
 
 
-@router.get("", response_model=None)
+@router.get("")
 async def read_server(service: ServiceOf) -> Response:
     """How well programs are locked in, as measured at the start (null until then), and the versions."""
     engine = service.engine.status()

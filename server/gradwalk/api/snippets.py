@@ -19,7 +19,7 @@ _NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such pro
 SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
 
 
-@router.post("", status_code=HTTPStatus.CREATED, response_model=None, responses=REFUSALS)
+@router.post("", status_code=HTTPStatus.CREATED, responses=REFUSALS)
 async def keep_snippet(body: TraceRequest, service: ServiceOf, client: Client) -> Response:
     """Keeps a program for its permalink, which runs alone do not; each reading keeps it for longer."""
     snippet = await service.keep_program(body, client)
@@ -28,7 +28,7 @@ async def keep_snippet(body: TraceRequest, service: ServiceOf, client: Client) -
     return JSONResponse({"id": snippet, "links": links}, HTTPStatus.CREATED, headers)
 
 
-@router.get("/{snippet}", response_model=None, responses=_NOT_FOUND)
+@router.get("/{snippet}", responses=_NOT_FOUND)
 async def read_snippet(snippet: SnippetId, service: ServiceOf) -> Response:
     """`{source, options}` of a permalink."""
     request = await service.store.get_snippet(snippet)
@@ -37,7 +37,7 @@ async def read_snippet(snippet: SnippetId, service: ServiceOf) -> Response:
     return Response(request, media_type="application/json", headers={"Cache-Control": "public, max-age=86400"})
 
 
-@router.put("/{snippet}/pin", status_code=HTTPStatus.NO_CONTENT, response_model=None, responses=REFUSALS | _NOT_FOUND)
+@router.put("/{snippet}/pin", status_code=HTTPStatus.NO_CONTENT, responses=REFUSALS | _NOT_FOUND)
 async def pin_snippet(
     snippet: SnippetId,
     service: ServiceOf,

@@ -66,7 +66,6 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trac
 @router.post(
     "",
     status_code=HTTPStatus.ACCEPTED,
-    response_model=None,
     responses={
         200: {"description": "Known already, or the events themselves.", "content": {JSON: {}, EVENT_STREAM: {}}},
         202: {"description": "It runs; follow it at `events`."},
@@ -97,7 +96,6 @@ async def find_or_run(service: Service, body: TraceRequest, client: str, *, stre
 
 @router.get(
     "/{trace}",
-    response_model=None,
     responses={
         200: {"description": "The finished document."},
         202: {"description": "It runs; `Retry-After` says when to ask again."},
@@ -132,7 +130,6 @@ async def read_trace(
 
 @router.get(
     "/{trace}/events",
-    response_model=None,
     responses={
         200: {"description": "Events.", "content": {EVENT_STREAM: {}}},
         204: {"description": "Nothing is left after `Last-Event-ID`."},

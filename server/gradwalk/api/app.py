@@ -43,8 +43,8 @@ from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
 
 _EVERYWHERE: dict[int | str, dict[str, Any]] = {
-    421: {"description": "This server does not answer to the name in `Host`.", **traces.PROBLEM},
-    503: {"description": "Not now: the store does not answer.", **traces.PROBLEM},
+    421: {"description": "This server does not answer to the name in `Host`."},
+    503: {"description": "Not now: the store does not answer."},
 }
 _RELAXED_COLLECTION = (20_000, 10, 10)
 """Thresholds of the garbage collector. With Python's own, what is on its way to a hall of 3,000 counts as having grown

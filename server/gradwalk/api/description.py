@@ -149,7 +149,7 @@ def _tell_answers(responses: dict[str, Any], method: str, path: str, schemas: di
             content[_PROBLEM] = {"schema": schemas[str(answers.Refusal)]}
         if body is not None:
             content[_JSON] = {"schema": schemas[str(body)]}
-        if _STREAM in content:
+        if status == "200" and (method, path) in MESSAGES:
             if body is None:
                 content.pop(_JSON, None)
             content[_STREAM] = {"itemSchema": _message(MESSAGES[method, path], schemas)}

@@ -19,7 +19,7 @@ from gradwalk.api.event_stream import EventStream
 from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
 from gradwalk.api.languages import VARIES
 from gradwalk.api.service import Service
-from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, PROBLEM, REFUSALS, Client, Language, ServiceOf, TraceId
+from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
@@ -51,9 +51,9 @@ async def list_exports(language: Language) -> Response:
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    409: {"description": "There is no such file of this trace; the problem says why.", **PROBLEM},
+    409: {"description": "There is no such file of this trace; the problem says why."},
     429: REFUSALS[429],
-    501: {"description": "This server cannot make such a file; the problem says what is missing.", **PROBLEM},
+    501: {"description": "This server cannot make such a file; the problem says what is missing."},
     **NOT_FOUND,
 }
 Name = Annotated[str, Path(description="One of `/api/exports`.", max_length=32)]
@@ -172,8 +172,7 @@ async def export_trace(making: FileOf) -> Response:
     "/traces/{trace}/export/{name}/progress",
     responses={
         200: {
-            "description": "`progress` {done, of, ahead} while pages are drawn, then `done` {address}, or `problem`.",
-            "content": {"text/event-stream": {}},
+            "description": "`progress` {done, of, ahead} while pages are drawn, then `done` {address}, or `problem`."
         },
         429: REFUSALS[429],
         **NOT_FOUND,

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import language_of
 from gradwalk.api.programs import addresses_of, find_program, read_place, title_of
-from gradwalk.api.traces import NOT_FOUND, PROBLEM, ServiceOf
+from gradwalk.api.traces import NOT_FOUND, ServiceOf
 from gradwalk.protocol.facts import fact
 
 router = APIRouter(tags=["pages"])
@@ -23,7 +23,7 @@ _DAY_SECONDS = 86_400
 _OURS = re.compile(r"/(?:t|embed)/([0-9a-f]{40})/?")
 
 
-@router.get("/oembed", responses={501: {"description": "Only JSON is spoken here.", **PROBLEM}, **NOT_FOUND})
+@router.get("/oembed", responses={501: {"description": "Only JSON is spoken here."}, **NOT_FOUND})
 async def read_oembed(  # noqa: PLR0913 (one parameter per parameter of the specification)
     request: Request,
     service: ServiceOf,

@@ -18,7 +18,6 @@ from gradwalk.api.streams import PING_SECONDS
 from gradwalk.api.traces import (
     EVENT_STREAM,
     NOT_FOUND,
-    PROBLEM,
     REFUSALS,
     Accept,
     Client,
@@ -34,7 +33,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import GradcheckJob, ValueJob
 
-router = APIRouter(prefix="/api/traces", tags=["replays"])
+router = APIRouter(prefix="/api/traces", tags=["replays"], responses=REFUSALS | NOT_FOUND)
 
 StepIndex = Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")]
 PassNumber = Annotated[int, Path(ge=0, lt=2**31, description="Of the pass, among all that ran, from 0.")]
@@ -43,11 +42,7 @@ OCTETS: Final = "application/octet-stream"
 ENTRIES_MAX: Final = 2**20
 """Of a value that is given out whole."""
 Argnum = Annotated[int, Query(ge=0, lt=2**31)]
-_NO_ANSWER: dict[int | str, dict[str, Any]] = {
-    409: {"description": "The replay gave no answer; the problem says why.", **PROBLEM},
-    **REFUSALS,
-    **NOT_FOUND,
-}
+_NO_ANSWER: dict[int | str, dict[str, Any]] = {409: {"description": "The replay gave no answer; the problem says why."}}
 
 
 @router.post(
@@ -95,13 +90,8 @@ async def check_pass(
 @router.post(
     "/{trace}/passes/{number}",
     responses={
-        200: {
-            "description": "Known already, or the events themselves.",
-            "content": {"application/json": {}, EVENT_STREAM: {}},
-        },
+        200: {"description": "Known already, or the events themselves."},
         202: {"description": "It runs; follow it at `events`."},
-        **REFUSALS,
-        **NOT_FOUND,
     },
 )
 async def record_pass(

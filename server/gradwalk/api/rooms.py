@@ -15,20 +15,21 @@ from gradwalk.api.errors import FactAnswer
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
-from gradwalk.api.traces import EVENT_STREAM, PROBLEM, REFUSALS, Client
+from gradwalk.api.traces import REFUSALS, Client
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
 from gradwalk.rooms.room import NOT_THE_PRESENTER
 from gradwalk.rooms.rooms import Audience, GoElsewhere, NoSuchRoom, Rooms
 
-_GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more).", **PROBLEM}}
+_GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more)."}}
 _COUNTED: dict[int | str, dict[str, Any]] = {
-    429: {"description": "Too much at once; `Retry-After` says when to try again.", **PROBLEM}
+    429: {"description": "Too much at once; `Retry-After` says when to try again."}
 }
 _REFUSED: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
-    403: {"description": "Secret or participant are another room's, or it came from another site's page.", **PROBLEM},
+    403: {"description": "Secret or participant are another room's, or it came from another site's page."},
     **_COUNTED,
 }
+_OF_A_ROOM = _GONE | _REFUSED
 BODY_BYTES_MAX = 4 << 10
 """Of one request: the longest prompt of a question takes half of it."""
 _BEARER = "Bearer "
@@ -95,15 +96,13 @@ async def open_room(body: OpenRoom, rooms: RoomsOf, client: Client) -> Response:
     return JSONResponse(answer, HTTPStatus.CREATED, {**_NOT_KEPT, "Location": links["self"]})
 
 
-@router.get("/{code}", responses={**_GONE, **_COUNTED})
+@router.get("/{code}", responses=_GONE | _COUNTED)
 async def read_room(code: Code, rooms: RoomsOf) -> Response:
     """What the hall sees now."""
     return Response(await rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
 
 
-@router.get(
-    "/{code}/events", responses={200: {"description": "Views.", "content": {EVENT_STREAM: {}}}, **_GONE, **_REFUSED}
-)
+@router.get("/{code}/events", responses={200: {"description": "Views."}, **_OF_A_ROOM})
 async def follow_room(
     request: Request,
     code: Code,
@@ -123,7 +122,7 @@ async def follow_room(
     return EventStream(_frames(first, views), metrics.stream("room"))
 
 
-@router.put("/{code}/state", responses={**_GONE, **_REFUSED})
+@router.put("/{code}/state", responses=_OF_A_ROOM)
 async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret) -> Response:
     """Sets what everybody sees."""
     revision = await rooms.present(code, secret, body.shown)
@@ -133,7 +132,7 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
 @router.put(
     "/{code}/answers/{question}",
     status_code=HTTPStatus.NO_CONTENT,
-    responses={409: {"description": "The question is not open.", **PROBLEM}, **_GONE, **_REFUSED},
+    responses={409: {"description": "The question is not open."}, **_OF_A_ROOM},
 )
 async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
     """One participant's answer; sent again, the last one counts."""
@@ -142,13 +141,13 @@ async def answer(request: Request, code: Code, question: QuestionId, body: GiveA
     return _nothing()
 
 
-@router.post("/{code}/participants", status_code=HTTPStatus.CREATED, responses={**_GONE, **_REFUSED})
+@router.post("/{code}/participants", status_code=HTTPStatus.CREATED, responses=_OF_A_ROOM)
 async def take_seat(code: Code, rooms: RoomsOf) -> Response:
     """A name in the room for a follower: it answers under that, and only while its page is connected."""
     return JSONResponse({"participant": await rooms.seat(code)}, HTTPStatus.CREATED, _NOT_KEPT)
 
 
-@router.put("/{code}/participants/{participant}", status_code=HTTPStatus.NO_CONTENT, responses={**_GONE, **_REFUSED})
+@router.put("/{code}/participants/{participant}", status_code=HTTPStatus.NO_CONTENT, responses=_OF_A_ROOM)
 async def note_presence(
     request: Request, code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf
 ) -> Response:
@@ -158,7 +157,7 @@ async def note_presence(
     return _nothing()
 
 
-@router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, responses={**_GONE, **_REFUSED})
+@router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, responses=_OF_A_ROOM)
 async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
     """Ends the room; everything about it is forgotten."""
     await rooms.close_room(code, secret)

@@ -9,13 +9,13 @@ from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.bodies import JsonRoute
 from gradwalk.api.errors import FactAnswer
-from gradwalk.api.traces import PROBLEM, REFUSALS, Client, ServiceOf
+from gradwalk.api.traces import REFUSALS, Client, ServiceOf
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.requests import TraceRequest
 
 router = APIRouter(route_class=JsonRoute, prefix="/api/snippets", tags=["snippets"])
 
-_NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such program here.", **PROBLEM}}
+_NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such program here."}}
 SnippetId = Annotated[str, Path(description="The hash of source and options.", pattern=r"^[0-9a-f]{40}$")]
 
 

@@ -51,23 +51,22 @@ async def _language_of(request: Request) -> str:
 
 Language = Annotated[str, Depends(_language_of)]
 
-PROBLEM: dict[str, Any] = {"content": {"application/problem+json": {}}}
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"description": "The body cannot be read as JSON.", **PROBLEM},
-    403: {"description": "It came from another site's page.", **PROBLEM},
-    413: {"description": "The request is too long.", **PROBLEM},
-    415: {"description": "The body is not JSON.", **PROBLEM},
-    422: {"description": "The request is not as it should be.", **PROBLEM},
-    429: {"description": "Too many programs wait; `Retry-After` says when to try again.", **PROBLEM},
+    400: {"description": "The body cannot be read as JSON."},
+    403: {"description": "It came from another site's page."},
+    413: {"description": "The request is too long."},
+    415: {"description": "The body is not JSON."},
+    422: {"description": "The request is not as it should be."},
+    429: {"description": "Too many programs wait; `Retry-After` says when to try again."},
 }
-NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trace here (any more).", **PROBLEM}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "No such trace here (any more)."}}
 
 
 @router.post(
     "",
     status_code=HTTPStatus.ACCEPTED,
     responses={
-        200: {"description": "Known already, or the events themselves.", "content": {JSON: {}, EVENT_STREAM: {}}},
+        200: {"description": "Known already, or the events themselves."},
         202: {"description": "It runs; follow it at `events`."},
         **REFUSALS,
     },
@@ -131,7 +130,7 @@ async def read_trace(
 @router.get(
     "/{trace}/events",
     responses={
-        200: {"description": "Events.", "content": {EVENT_STREAM: {}}},
+        200: {"description": "Events."},
         204: {"description": "Nothing is left after `Last-Event-ID`."},
         **NOT_FOUND,
     },

@@ -8,7 +8,7 @@ from gradwalk.api.errors import FactAnswer
 from gradwalk.api.reading import make_file
 from gradwalk.api.service import Service
 from gradwalk.api.streams import PING_SECONDS, QUEUE_NEWS_SECONDS
-from gradwalk.engine.engine import BusyError
+from gradwalk.engine.engine import BusyError, Lane
 from gradwalk.engine.export import ExportJob, NoFileError, say_why
 from gradwalk.engine.job import CALLED_OFF
 from gradwalk.engine.runs import Run, RunState
@@ -44,7 +44,7 @@ async def begin_file(service: Service, exporter: Exporter, job: ExportJob, clien
     """
     if not exporter.has_pages or await service.store.get_file(service.address_of_file(job)) is not None:
         return None
-    return await service.start_export(job, client)
+    return await service.start(service.address_of_file(job), job, client, Lane.BATCH)
 
 
 async def follow_file(service: Service, run: Run | None) -> AsyncGenerator[tuple[int, int, int]]:

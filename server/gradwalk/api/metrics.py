@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 
 from fastapi import APIRouter, Request
@@ -57,15 +56,9 @@ class Metrics:
         )
         self._timed: dict[tuple[str, str, str], Histogram] = {}
 
-    @contextmanager
-    def stream(self, kind: str) -> Iterator[None]:
+    def stream(self, kind: str) -> AbstractContextManager[None]:
         """One more stream is open inside."""
-        gauge = self._streams.labels(kind)
-        gauge.inc()
-        try:
-            yield
-        finally:
-            gauge.dec()
+        return self._streams.labels(kind).track_inprogress()
 
     def note_levels(self, engine: EngineStatus, rooms: Counts) -> None:
         """What is not counted as it happens."""

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
-from gradwalk.api.service import Service, limits_alone
+from gradwalk.api.service import Service
 from gradwalk.api.streams import PING_SECONDS
 from gradwalk.api.traces import (
     EVENT_STREAM,
@@ -30,8 +30,8 @@ from gradwalk.engine.runs import Run, RunState
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
-from gradwalk.protocol.requests import TraceRequest, resolve_limits
-from gradwalk.sandbox.jobs import GradcheckJob, ValueJob
+from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
+from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ValueJob
 
 router = APIRouter(prefix="/api/traces", tags=["replays"], responses=REFUSALS | NOT_FOUND)
 
@@ -54,7 +54,8 @@ async def read_jacobian(
 ) -> Response:
     """Runs the program again, for this step's local Jacobians alone."""
     request = await _request_of(service, trace)
-    return await _answer(service, await service.start_jacobian(trace, request, index, argnum, client), language)
+    job = JacobianJob(request=request, limits=_limits_alone(request), index=index, argnum=argnum)
+    return await _answer(service, await service.start(f"{trace}/{index}/{argnum}", job, client), language)
 
 
 @router.post(
@@ -66,8 +67,8 @@ async def check_step(
 ) -> Response:
     """Central differences in double precision beside one step's local Jacobian, entry by entry."""
     request = await _request_of(service, trace)
-    job = GradcheckJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
-    return await _answer(service, await service.start_gradcheck(trace, job, client), language)
+    job = GradcheckJob(request=request, limits=_limits_alone(request), index=index, argnum=argnum)
+    return await _answer(service, await service.start(f"{trace}/gradcheck/{index}/{argnum}", job, client), language)
 
 
 @router.post(
@@ -83,8 +84,8 @@ async def check_pass(
 ) -> Response:
     """Central differences of the whole program beside what one backward pass gave each leaf."""
     request = await _request_of(service, trace)
-    job = GradcheckJob(request=request, limits=limits_alone(request), pass_index=number)
-    return await _answer(service, await service.start_gradcheck(trace, job, client), language)
+    job = GradcheckJob(request=request, limits=_limits_alone(request), pass_index=number)
+    return await _answer(service, await service.start(f"{trace}/gradcheck/pass {number}", job, client), language)
 
 
 @router.post(
@@ -132,9 +133,8 @@ async def read_value(
         refusal = problem("too_big", fact("problem-value-too-large", count=count, most=ENTRIES_MAX))
         return answer_problem(HTTPStatus.CONFLICT, refusal, language)
     request = await _request_of(service, trace)
-    limits = resolve_limits(request.options.limits)
-    job = ValueJob(request=request, limits=limits, value=value)
-    answer = await _answer(service, await service.start_value(trace, number, job, client), language)
+    job = ValueJob(request=request, limits=resolve_limits(request.options.limits), value=value)
+    answer = await _answer(service, await service.start(f"{trace}/values/{number}", job, client), language)
     return _value_answer(bytes(answer.body)[1:-1], accept) if answer.status_code == HTTPStatus.OK else answer
 
 
@@ -152,6 +152,11 @@ async def _request_of(service: Service, trace: str) -> TraceRequest:
     if request is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     return request
+
+
+def _limits_alone(request: TraceRequest) -> ResolvedLimits:
+    """The limits of a replay: whatever the trace left out to stay small, this one matrix is asked for by itself."""
+    return resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))
 
 
 async def _answer(service: Service, run: Run, language: str) -> Response:

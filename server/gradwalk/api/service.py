@@ -26,7 +26,7 @@ from gradwalk.protocol.document import (
     snippet_id,
     trace_id,
 )
-from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
+from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.values import TensorValue
 from gradwalk.protocol.wire import nth_value
 from gradwalk.rooms.local import LocalRooms
@@ -97,39 +97,8 @@ class Service:
         return await asyncio.get_running_loop().run_in_executor(self._writing, work)
 
     async def start_trace(self, trace: str, request: TraceRequest, client: str) -> Run:
-        """The run of this request: the one under way or a new one of this client. Ask the store first.
-
-        Raises:
-            BusyError: there is no room for a new one.
-        """
-        job = TraceJob(request=request, limits=resolve_limits(request.options.limits))
-        return await self._join_or_start(trace, job, client)
-
-    async def start_jacobian(self, trace: str, request: TraceRequest, index: int, argnum: int, client: str) -> Run:
-        """The run that computes one step's local Jacobians.
-
-        Raises:
-            BusyError: there is no room for it.
-        """
-        job = JacobianJob(request=request, limits=limits_alone(request), index=index, argnum=argnum)
-        return await self._join_or_start(f"{trace}/{index}/{argnum}", job, client)
-
-    async def start_gradcheck(self, trace: str, job: GradcheckJob, client: str) -> Run:
-        """The run that puts finite differences beside a step, or beside a whole pass.
-
-        Raises:
-            BusyError: there is no room for it.
-        """
-        place = f"pass {job.pass_index}" if job.index is None else f"{job.index}/{job.argnum}"
-        return await self._join_or_start(f"{trace}/gradcheck/{place}", job, client)
-
-    async def start_value(self, trace: str, number: int, job: ValueJob, client: str) -> Run:
-        """The run that gives all entries of a value.
-
-        Raises:
-            BusyError: there is no room for it.
-        """
-        return await self._join_or_start(f"{trace}/values/{number}", job, client)
+        """As `start`, with the limits that the request asks for."""
+        return await self.start(trace, TraceJob(request=request, limits=resolve_limits(request.options.limits)), client)
 
     def address_of_file(self, job: ExportJob) -> str:
         """Where the store has it, once it is made.
@@ -139,15 +108,12 @@ class Service:
         """
         return job.address(self.engine.versions()["gradwalk"])
 
-    async def start_export(self, job: ExportJob, client: str) -> Run:
-        """The run that makes a file, after everything that somebody looks at. Ask the store first.
+    async def start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
+        """The run of this id: the one under way or a new one of this client. Ask the store first.
 
         Raises:
-            BusyError: there is no room for it.
+            BusyError: there is no room for a new one.
         """
-        return await self._join_or_start(self.address_of_file(job), job, client, Lane.BATCH)
-
-    async def _join_or_start(self, run_id: str, job: Job, client: str, lane: Lane = Lane.LIVE) -> Run:
         if self.runs.find_joinable(run_id) is None:
             await self.rates.cpu.check(client)
             await self.rates.runs.take(client)
@@ -265,8 +231,3 @@ def make_rooms(settings: Settings) -> Rooms:
 
 def _transcode(stored: bytes, coding: Coding) -> bytes:
     return compress(decompress(stored), coding)
-
-
-def limits_alone(request: TraceRequest) -> ResolvedLimits:
-    """The limits of a replay: whatever the trace left out to stay small, this one matrix is asked for by itself."""
-    return resolve_limits(request.options.limits.model_copy(update={"jacobian_cells": None}))

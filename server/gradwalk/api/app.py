@@ -30,12 +30,12 @@ from gradwalk.api import (
 )
 from gradwalk.api.compression import Compression
 from gradwalk.api.description import describe
-from gradwalk.api.errors import install_error_handlers
+from gradwalk.api.errors import ERROR_HANDLERS
 from gradwalk.api.headers import Guard, Hosts
 from gradwalk.api.memory import MemoryCap
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
-from gradwalk.api.service import choose_rates, make_rooms, make_service
+from gradwalk.api.service import choose_rates, make_service
 from gradwalk.api.settings import Settings
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
@@ -59,6 +59,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         version=installed_versions()["gradwalk"],
         summary="Type PyTorch, watch its real backward pass.",
         lifespan=_live,
+        exception_handlers=ERROR_HANDLERS,
         docs_url=None,
         redoc_url=None,
         telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
@@ -66,7 +67,6 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.metrics = Metrics()
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
-    app.state.rooms = make_rooms(settings)
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
     app.add_middleware(Compression)
@@ -76,7 +76,6 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         Guard, hosts=Hosts(settings.allowed_hosts), body_bytes_max=settings.body_bytes_max, bodies=bodies, memory=memory
     )
     app.add_middleware(Observer, metrics=app.state.metrics)
-    install_error_handlers(app)
     resources = traces, replays, snippets, rooms, exports, examples
     for module in (*resources, server, health, metrics, oembed, docs, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
@@ -98,20 +97,13 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
         app.state.settings, app.state.sandbox, app.state.metrics, app.state.rates
     )
     service.engine.start()
-
-    def say_goodbye() -> None:
-        service.runs.stop()
-        app.state.rooms.stop()
-
     # What was imported stays: the collector need not walk through it again for every few hundred requests.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_RELAXED_COLLECTION)
-    with _before_shutdown(say_goodbye):
+    with _before_shutdown(service.stop):
         yield
-    await app.state.rooms.close()
     await service.close()
-    await app.state.rates.close()
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ class ProgramRoute(JsonRoute):
 
         async def handle_within_budget(request: Request) -> Response:
             if request.method == "POST":
-                await request.app.state.rates.cpu.check(await client_of(request))
+                await request.app.state.service.rates.cpu.check(await client_of(request))
             return await read_and_handle(request)
 
         return handle_within_budget

@@ -55,7 +55,7 @@ class Rates:
     guess: Rate
     """Those among them that were about no room."""
     participant: Rate
-    """What one follower sends to a room."""
+    """What one follower sends to a room, so that no page crowds out the hall that shares its address."""
     close: Callable[[], Awaitable[None]]
 
 

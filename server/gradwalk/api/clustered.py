@@ -16,7 +16,6 @@ from gradwalk.cluster.connection import connect, name_key
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.rates import SharedRate
 from gradwalk.rooms.redis_rooms import RedisRooms
-from gradwalk.rooms.rooms import RoomLimits
 from gradwalk.store.redis_store import RedisStore
 
 
@@ -37,9 +36,5 @@ def choose_rates(settings: Settings) -> Rates:
 def make_service(settings: Settings, metrics: Metrics, rates: Rates) -> Service:
     """Runs go to workers, traces into the shared store; this process needs no torch."""
     engine = CeleryEngine(settings.cluster_url, settings.waiting_count, settings.client_waiting_count)
-    return Service(settings, engine, RedisStore(connect(settings.cluster_url)), metrics, rates)
-
-
-def make_rooms(url: str, limits: RoomLimits) -> RedisRooms:
-    """Rooms that every server of the cluster knows."""
-    return RedisRooms(url, limits)
+    store, rooms = RedisStore(connect(settings.cluster_url)), RedisRooms(settings.cluster_url, settings.room_limits)
+    return Service(settings, engine, store, rooms, metrics, rates)

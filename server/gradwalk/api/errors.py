@@ -6,10 +6,11 @@ they say, so that a page can show both alike, in its own language.
 """
 
 import logging
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -132,18 +133,7 @@ def busy_answer(scope: Scope, error: BusyError) -> Response:
     return error_answer(scope, HTTPStatus.TOO_MANY_REQUESTS, error.fact, kind="busy", headers=headers)
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """From exceptions to answers."""
-    app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(BusyError, _answer_busy)
-    app.add_exception_handler(StoreError, _answer_store)
-    app.add_exception_handler(RoomError, _answer_room)
-    app.add_exception_handler(Exception, _answer_bug)
-
-
-def _answer_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+async def _answer_http(request: Request, error: HTTPException) -> Response:
     status = error.status_code
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return too_long_answer(request.scope)
@@ -155,31 +145,39 @@ def _answer_http(request: Request, error: Exception) -> Response:
     return error_answer(request.scope, status, why, headers=dict(error.headers or {}))
 
 
-def _answer_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
+async def _answer_invalid(request: Request, error: RequestValidationError) -> Response:
     if all(fault["loc"][:1] == ("path",) for fault in error.errors()):
         return error_answer(request.scope, HTTPStatus.NOT_FOUND, fact("api-no-page"))
     return error_answer(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, describe_invalid(error.errors()))
 
 
-def _answer_busy(request: Request, error: Exception) -> Response:
-    assert isinstance(error, BusyError)
+async def _answer_busy(request: Request, error: BusyError) -> Response:
     return busy_answer(request.scope, error)
 
 
-def _answer_store(request: Request, error: Exception) -> Response:
+async def _answer_store(request: Request, error: StoreError) -> Response:
     log.error("store: %s", error)
     return error_answer(request.scope, HTTPStatus.SERVICE_UNAVAILABLE, fact("api-store"), kind="internal")
 
 
-def _answer_room(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RoomError)
+async def _answer_room(request: Request, error: RoomError) -> Response:
     status = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
     busy = status is HTTPStatus.TOO_MANY_REQUESTS
     headers = {"Retry-After": _ROOM_RETRY_SECONDS} if busy else None
     return error_answer(request.scope, status, error.fact, kind="busy" if busy else "protocol", headers=headers)
 
 
-def _answer_bug(request: Request, error: Exception) -> Response:
+async def _answer_bug(request: Request, error: Exception) -> Response:
     log.error("a request broke the server", exc_info=error)
     return error_answer(request.scope, HTTPStatus.INTERNAL_SERVER_ERROR, fact("api-bug"), kind="internal")
+
+
+ERROR_HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
+    HTTPException: _answer_http,
+    RequestValidationError: _answer_invalid,
+    BusyError: _answer_busy,
+    StoreError: _answer_store,
+    RoomError: _answer_room,
+    Exception: _answer_bug,
+}
+"""From exceptions to answers."""

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from gradwalk.engine.engine import EngineStatus, Lane
 from gradwalk.engine.export import ExportJob
 from gradwalk.engine.runs import Run
-from gradwalk.rooms.rooms import Counts, Rooms
+from gradwalk.rooms.rooms import Counts
 from gradwalk.sandbox.jobs import TraceJob
 
 router = APIRouter(tags=["health"])
@@ -107,8 +107,8 @@ def _status_of(run: Run) -> str:
 async def read_metrics(request: Request) -> Response:
     """Counters and gauges in Prometheus' text format."""
     metrics: Metrics = request.app.state.metrics
-    rooms: Rooms = request.app.state.rooms
-    metrics.note_levels(request.app.state.service.engine.status(), rooms.counts())
+    service = request.app.state.service
+    metrics.note_levels(service.engine.status(), service.rooms.counts())
     return Response(
         generate_latest(metrics.registry), HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST
     )

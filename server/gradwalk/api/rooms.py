@@ -5,20 +5,18 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import JSONResponse
 from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.responses import Response
 
-from gradwalk.api.clients import Rates, client_of
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.event_stream import EventStream
-from gradwalk.api.metrics import Metrics
 from gradwalk.api.streams import retry_frame
-from gradwalk.api.traces import REFUSALS, Client
+from gradwalk.api.traces import REFUSALS, Client, ServiceOf
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
 from gradwalk.rooms.room import NOT_THE_PRESENTER
-from gradwalk.rooms.rooms import Audience, GoElsewhere, NoSuchRoom, Rooms
+from gradwalk.rooms.rooms import Audience, GoElsewhere, NoSuchRoom
 
 _GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more)."}}
 _COUNTED: dict[int | str, dict[str, Any]] = {
@@ -38,37 +36,19 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 Code = Annotated[str, Path(description="The room's code.", pattern=CODE)]
 
 
-async def rooms_of(request: Request) -> Rooms:
-    """The rooms behind every route."""
-    rooms: Rooms = request.app.state.rooms
-    return rooms
-
-
-async def count_request(request: Request) -> AsyncGenerator[None]:
+async def count_request(service: ServiceOf, client: Client) -> AsyncGenerator[None]:
     """Takes one of the asker's requests to rooms, and of the codes that it may try.
 
     Raises:
         BusyError: that is one too many.
     """
-    rates: Rates = request.app.state.rates
-    client = await client_of(request)
-    await rates.room.take(client)
-    await rates.guess.check(client)
+    await service.rates.room.take(client)
+    await service.rates.guess.check(client)
     try:
         yield
     except NoSuchRoom:
-        await rates.guess.take(client)
+        await service.rates.guess.take(client)
         raise
-
-
-async def count_participant(request: Request, code: str, participant: str) -> None:
-    """Takes one of what a follower of a room may send, so that no page crowds out the hall that shares its address.
-
-    Raises:
-        BusyError: that is one too many.
-    """
-    rates: Rates = request.app.state.rates
-    await rates.participant.take(f"{code}/{participant}")
 
 
 async def read_secret(authorization: Annotated[str, Header(description="`Bearer` and the room's secret.")] = "") -> str:
@@ -82,50 +62,47 @@ async def read_secret(authorization: Annotated[str, Header(description="`Bearer`
     return authorization.removeprefix(_BEARER).strip()
 
 
-RoomsOf = Annotated[Rooms, Depends(rooms_of)]
 Secret = Annotated[str, Depends(read_secret)]
 router = APIRouter(prefix="/api/rooms", tags=["rooms"], dependencies=[Depends(count_request)])
 
 
 @router.post("", status_code=HTTPStatus.CREATED, responses=_REFUSED)
-async def open_room(body: OpenRoom, rooms: RoomsOf, client: Client) -> Response:
+async def open_room(body: OpenRoom, service: ServiceOf, client: Client) -> Response:
     """Opens a room: a code for the hall, a secret for the presenter. Nothing is kept after it closes."""
-    code, secret = await rooms.open(body.shown, client)
+    code, secret = await service.rooms.open(body.shown, client)
     links = {"self": f"/api/rooms/{code}", "events": f"/api/rooms/{code}/events", "page": f"/room/{code}"}
     answer = {"code": code, "secret": secret, "links": links}
     return JSONResponse(answer, HTTPStatus.CREATED, {**_NOT_KEPT, "Location": links["self"]})
 
 
 @router.get("/{code}", responses=_GONE | _COUNTED)
-async def read_room(code: Code, rooms: RoomsOf) -> Response:
+async def read_room(code: Code, service: ServiceOf) -> Response:
     """What the hall sees now."""
-    return Response(await rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
+    return Response(await service.rooms.view(code), media_type="application/json", headers=_NOT_KEPT)
 
 
 @router.get("/{code}/events", responses={200: {"description": "Views."}, **_OF_A_ROOM})
 async def follow_room(
-    request: Request,
     code: Code,
-    rooms: RoomsOf,
+    service: ServiceOf,
     participant: Annotated[ParticipantId | None, Query(description="The name that the room gave.")] = None,
     authorization: Annotated[str, Header(description="`Bearer` and the secret, for the presenter's view.")] = "",
 ) -> Response:
     """Server-sent events: `room` with the whole view at each change, `closed` at the end."""
     audience = Audience.HALL
     if authorization:
-        await rooms.authorize(code, await read_secret(authorization))
+        await service.rooms.authorize(code, await read_secret(authorization))
         audience = Audience.PRESENTER
-    views = rooms.follow(code, audience, participant if audience is Audience.HALL else None)
+    views = service.rooms.follow(code, audience, participant if audience is Audience.HALL else None)
     # The first view is fetched here, so that a room that is gone or full is answered with a status.
     first = await anext(views)
-    metrics: Metrics = request.app.state.metrics
-    return EventStream(_frames(first, views), metrics.stream("room"))
+    return EventStream(_frames(first, views), service.metrics.stream("room"))
 
 
 @router.put("/{code}/state", responses=_OF_A_ROOM)
-async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret) -> Response:
+async def present(code: Code, body: PresentState, service: ServiceOf, secret: Secret) -> Response:
     """Sets what everybody sees."""
-    revision = await rooms.present(code, secret, body.shown)
+    revision = await service.rooms.present(code, secret, body.shown)
     return JSONResponse({"revision": revision}, headers=_NOT_KEPT)
 
 
@@ -134,33 +111,31 @@ async def present(code: Code, body: PresentState, rooms: RoomsOf, secret: Secret
     status_code=HTTPStatus.NO_CONTENT,
     responses={409: {"description": "The question is not open."}, **_OF_A_ROOM},
 )
-async def answer(request: Request, code: Code, question: QuestionId, body: GiveAnswer, rooms: RoomsOf) -> Response:
+async def answer(code: Code, question: QuestionId, body: GiveAnswer, service: ServiceOf) -> Response:
     """One participant's answer; sent again, the last one counts."""
-    await count_participant(request, code, body.participant)
-    await rooms.answer(code, question, body.participant, body.answer)
+    await service.rates.participant.take(f"{code}/{body.participant}")
+    await service.rooms.answer(code, question, body.participant, body.answer)
     return _nothing()
 
 
 @router.post("/{code}/participants", status_code=HTTPStatus.CREATED, responses=_OF_A_ROOM)
-async def take_seat(code: Code, rooms: RoomsOf) -> Response:
+async def take_seat(code: Code, service: ServiceOf) -> Response:
     """A name in the room for a follower: it answers under that, and only while its page is connected."""
-    return JSONResponse({"participant": await rooms.seat(code)}, HTTPStatus.CREATED, _NOT_KEPT)
+    return JSONResponse({"participant": await service.rooms.seat(code)}, HTTPStatus.CREATED, _NOT_KEPT)
 
 
 @router.put("/{code}/participants/{participant}", status_code=HTTPStatus.NO_CONTENT, responses=_OF_A_ROOM)
-async def note_presence(
-    request: Request, code: Code, participant: ParticipantId, body: Presence, rooms: RoomsOf
-) -> Response:
+async def note_presence(code: Code, participant: ParticipantId, body: Presence, service: ServiceOf) -> Response:
     """Whether a follower follows or tries something of its own."""
-    await count_participant(request, code, participant)
-    await rooms.note_presence(code, participant, following=body.following)
+    await service.rates.participant.take(f"{code}/{participant}")
+    await service.rooms.note_presence(code, participant, following=body.following)
     return _nothing()
 
 
 @router.delete("/{code}", status_code=HTTPStatus.NO_CONTENT, responses=_OF_A_ROOM)
-async def close_room(code: Code, rooms: RoomsOf, secret: Secret) -> Response:
+async def close_room(code: Code, service: ServiceOf, secret: Secret) -> Response:
     """Ends the room; everything about it is forgotten."""
-    await rooms.close_room(code, secret)
+    await service.rooms.close_room(code, secret)
     return _nothing()
 
 

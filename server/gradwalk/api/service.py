@@ -30,7 +30,7 @@ from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.values import TensorValue
 from gradwalk.protocol.wire import nth_value
 from gradwalk.rooms.local import LocalRooms
-from gradwalk.rooms.rooms import RoomLimits, Rooms
+from gradwalk.rooms.rooms import Rooms
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
@@ -49,10 +49,13 @@ _KEPT_BYTES_MAX = 64 << 20
 class Service:
     """One server's parts, wired together. Lives on the event loop."""
 
-    def __init__(self, settings: Settings, engine: Engine, store: TraceStore, metrics: Metrics, rates: Rates) -> None:
+    def __init__(
+        self, settings: Settings, engine: Engine, store: TraceStore, rooms: Rooms, metrics: Metrics, rates: Rates
+    ) -> None:
         self.settings = settings
         self.engine = engine
         self.store = store
+        self.rooms = rooms
         self.metrics = metrics
         self.pieces = Pieces()
         self.documents = Documents()
@@ -176,14 +179,21 @@ class Service:
             await self.rates.links.take(client)
         return await self._quick.ask(address, lambda: self.documents.ask(work, stored, *arguments))
 
-    async def close(self) -> None:
-        """Says goodbye to every reader, ends every run, keeps what is finished."""
+    def stop(self) -> None:
+        """Says goodbye to every reader."""
         self.runs.stop()
+        self.rooms.stop()
+
+    async def close(self) -> None:
+        """Ends every run, keeps what is finished."""
+        self.stop()
+        await self.rooms.close()
         self.documents.close()
         self._writing.shutdown(wait=False)
         await asyncio.to_thread(self.engine.close)
         await self.runs.settle()
         await self.store.close()
+        await self.rates.close()
 
     async def _keep(self, run: Run) -> bool:
         if isinstance(run.job, JacobianJob | GradcheckJob | ValueJob):
@@ -205,7 +215,7 @@ def choose_rates(settings: Settings) -> Rates:
 
 
 def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: Rates) -> Service:
-    """A pool of local children and one SQLite file; or workers and a store that several servers share."""
+    """Local children, one SQLite file, rooms of its own; or workers, a store and rooms that several servers share."""
     if settings.cluster_url:
         return cast("Service", import_with_extra(_CLUSTERED, "cluster").make_service(settings, metrics, rates))
     assert isinstance(rates.cpu, OwnRate)
@@ -213,20 +223,7 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: 
         sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count, cpu=rates.cpu
     )
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
-    return Service(settings, engine, store, metrics, rates)
-
-
-def make_rooms(settings: Settings) -> Rooms:
-    """Those of this process, or those that several servers share."""
-    limits = RoomLimits(
-        rooms_max=settings.rooms_max,
-        client_rooms_max=settings.client_rooms_max,
-        places_max=settings.room_places_max,
-        idle_seconds=settings.room_idle_seconds,
-    )
-    if settings.cluster_url:
-        return cast("Rooms", import_with_extra(_CLUSTERED, "cluster").make_rooms(settings.cluster_url, limits))
-    return LocalRooms(limits)
+    return Service(settings, engine, store, LocalRooms(settings.room_limits), metrics, rates)
 
 
 def _transcode(stored: bytes, coding: Coding) -> bytes:

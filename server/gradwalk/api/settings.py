@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwalk.api.logs import LogFormat, LogLevel
+from gradwalk.rooms.rooms import RoomLimits
 from gradwalk.sandbox.limits import RunLimits
 
 _STATIC = Path(__file__).parents[1] / "static"
@@ -175,6 +176,16 @@ class Settings(BaseSettings):
             recording_seconds=self.recording_seconds,
             memory_bytes=self.run_memory_bytes,
             spare_count=self.spare_count,
+        )
+
+    @property
+    def room_limits(self) -> RoomLimits:
+        """The part that rooms need."""
+        return RoomLimits(
+            rooms_max=self.rooms_max,
+            client_rooms_max=self.client_rooms_max,
+            places_max=self.room_places_max,
+            idle_seconds=self.room_idle_seconds,
         )
 
 

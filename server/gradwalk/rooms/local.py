@@ -1,63 +1,50 @@
-"""Rooms of one server process. Everything lives on the event loop."""
+"""Rooms of one server process: what a `Mirror` shows is all there is of them. Everything lives on the event loop."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator
-from typing import Final
 
-from gradwalk.change import Change
 from gradwalk.protocol.rooms import Shown
+from gradwalk.rooms.mirror import Mirror
 from gradwalk.rooms.room import (
+    NO_PLACE,
+    NO_PLACE_FOR_ANSWER,
     NO_ROOM_FOR_CLIENT,
     NO_ROOM_LEFT,
+    NO_SEAT,
     NO_SUCH_ROOM,
-    Room,
+    RoomState,
+    begins_anew,
+    check_open,
     check_participant,
+    check_secret,
     new_code,
     new_participant,
+    new_secret,
 )
-from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, Opened, RoomLimits, RoomsFull
-
-TALLY_SECONDS: Final = 0.5
-"""Counts of who is there and who answered what are told at most this often."""
+from gradwalk.rooms.rooms import Audience, Counts, NoSuchRoom, NotAParticipant, Opened, RoomLimits, RoomsFull
 
 
-class _LiveRoom:
-    """A room and those who wait for its next change."""
+class _Room(Mirror):
+    """A room that is nowhere else."""
 
-    def __init__(self, room: Room, client: str) -> None:
-        self.room = room
+    def __init__(self, code: str, shown: Shown, client: str) -> None:
+        super().__init__(code)
         self.client = client
-        self.is_open = True
-        self.presenters = 0
+        self.secret = new_secret()
+        self.shown = shown
+        self.revision = 1
+        self.answers: dict[str, str] = {}
+        """The last one of each participant."""
+        self.away: set[str] = set()
         self.idle_end: asyncio.TimerHandle | None = None
-        self._changes = {audience: Change() for audience in Audience}
-        self._tally_due: asyncio.TimerHandle | None = None
+        self.read()
 
-    def wake(self, *audiences: Audience) -> None:
-        """Lets them look again."""
-        for audience in audiences:
-            self._changes[audience].tell()
-
-    def wake_for_counts(self) -> None:
-        """Soon, not at once: a hall that answers is a thousand changes in a second."""
-        if self._tally_due is None:
-            self._tally_due = asyncio.get_running_loop().call_later(TALLY_SECONDS, self._tell_counts)
-
-    def _tell_counts(self) -> None:
-        self._tally_due = None
-        self.wake(Audience.PRESENTER)
-
-    async def await_change(self, audience: Audience, patience_seconds: float) -> bool:
-        """Whether there was one."""
-        return await self._changes[audience].wait(patience_seconds)
-
-    def end(self) -> None:
-        """Everybody leaves."""
-        self.is_open = False
-        for timer in (self.idle_end, self._tally_due):
-            if timer is not None:
-                timer.cancel()
-        self.wake(*Audience)
+    def read(self) -> None:
+        """Tells what has changed."""
+        away = len(self.away)
+        answers = Counter(self.answers.values())
+        self.note_state(RoomState(self.revision, self.shown, answers, len(self.seated) - away, away))
 
 
 class LocalRooms:
@@ -65,113 +52,133 @@ class LocalRooms:
 
     def __init__(self, limits: RoomLimits) -> None:
         self._limits = limits
-        self._rooms: dict[str, _LiveRoom] = {}
+        self._rooms: dict[str, _Room] = {}
 
     async def open(self, shown: Shown, client: str) -> Opened:
-        if sum(live.client == client for live in self._rooms.values()) >= self._limits.client_rooms_max:
+        if sum(room.client == client for room in self._rooms.values()) >= self._limits.client_rooms_max:
             raise RoomsFull(NO_ROOM_FOR_CLIENT)
         if len(self._rooms) >= self._limits.rooms_max:
-            idle = [live for live in self._rooms.values() if not live.presenters]
+            idle = [room for room in self._rooms.values() if not room.presenters]
             if not idle:
                 raise RoomsFull(NO_ROOM_LEFT)
-            self._end(min(idle, key=lambda live: live.room.participants))
+            self._end(min(idle, key=lambda room: len(room.seated)))
         code = new_code()
         while code in self._rooms:
             code = new_code()
-        live = self._rooms[code] = _LiveRoom(Room(code, shown, self._limits.places_max), client)
-        self._stay_open(live)
-        return Opened(code, live.room.secret)
+        room = self._rooms[code] = _Room(code, shown, client)
+        self._stay_open(room)
+        return Opened(code, room.secret)
 
     async def seat(self, code: str) -> str:
-        return new_participant(self._find(code).room.secret)
+        return new_participant(self._find(code).secret)
 
     async def view(self, code: str) -> bytes:
-        return self._find(code).room.view(Audience.HALL)
+        return self._find(code).view(Audience.HALL)
 
     async def present(self, code: str, secret: str, shown: Shown) -> int:
-        live = self._steered(code, secret)
-        revision = live.room.present(shown)
-        live.wake(*Audience)
-        return revision
+        room = self._steered(code, secret)
+        if begins_anew(room.shown, shown):
+            room.answers = {}
+        room.shown = shown
+        room.revision += 1
+        room.read()
+        return room.revision
 
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
-        live = self._find_seat(code, participant)
-        live.room.answer(question, participant, answer)
-        live.wake_for_counts()
+        room = self._find_seat(code, participant)
+        check_open(room.shown, question)
+        if participant not in room.seated:
+            raise NotAParticipant(NO_SEAT)
+        if participant not in room.answers and len(room.answers) >= self._limits.places_max:
+            raise RoomsFull(NO_PLACE_FOR_ANSWER)
+        room.answers[participant] = answer
+        room.read_soon(room.read)
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
-        live = self._find_seat(code, participant)
-        live.room.note_presence(participant, following=following)
-        live.wake_for_counts()
+        room = self._find_seat(code, participant)
+        if following:
+            room.away.discard(participant)
+        elif participant in room.seated:
+            room.away.add(participant)
+        room.read_soon(room.read)
 
     async def authorize(self, code: str, secret: str) -> None:
         self._steered(code, secret)
 
     async def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
-        live = self._find(code) if participant is None else self._find_seat(code, participant)
-        if participant is not None:
-            live.room.enter(participant)
-            live.wake_for_counts()
-        live.presenters += audience is Audience.PRESENTER
+        room = self._find(code) if participant is None else self._find_place(code, participant)
+        room.enter(audience, participant)
+        if audience is Audience.PRESENTER:
+            room.read()
+        else:
+            room.read_soon(room.read)
         try:
             told = None
-            while live.is_open:
-                news = live.room.view(audience)
+            while room.is_open:
+                news = room.view(audience)
                 if news is not told:
                     told = news
                     yield news
-                elif not await live.await_change(audience, self._limits.ping_seconds):
+                elif not await room.await_change(audience):
                     yield None
         finally:
-            live.presenters -= audience is Audience.PRESENTER
-            if participant is not None:
-                live.room.leave(participant)
-            if live.is_open:
-                live.wake_for_counts()
-                self._stay_open(live)
+            gone = room.leave(audience, participant)
+            if gone is not None:
+                room.away.discard(gone)
+            if room.is_open:
+                room.read_soon(room.read)
+                self._stay_open(room)
 
     async def close_room(self, code: str, secret: str) -> None:
         self._end(self._steered(code, secret))
 
     def counts(self) -> Counts:
-        return Counts(len(self._rooms), sum(live.room.participants for live in self._rooms.values()))
+        return Counts(len(self._rooms), sum(len(room.seated) for room in self._rooms.values()))
 
     def stop(self) -> None:
-        for live in list(self._rooms.values()):
-            self._end(live)
+        for room in list(self._rooms.values()):
+            self._end(room)
 
     async def close(self) -> None:
         self.stop()
 
-    def _find(self, code: str) -> _LiveRoom:
-        live = self._rooms.get(code)
-        if live is None:
+    def _find(self, code: str) -> _Room:
+        room = self._rooms.get(code)
+        if room is None:
             raise NoSuchRoom(NO_SUCH_ROOM)
-        return live
+        return room
 
-    def _find_seat(self, code: str, participant: str) -> _LiveRoom:
-        live = self._find(code)
-        check_participant(participant, live.room.secret)
-        return live
+    def _find_seat(self, code: str, participant: str) -> _Room:
+        room = self._find(code)
+        check_participant(participant, room.secret)
+        return room
 
-    def _steered(self, code: str, secret: str) -> _LiveRoom:
-        live = self._find(code)
-        live.room.check_secret(secret)
-        self._stay_open(live)
-        return live
+    def _find_place(self, code: str, participant: str) -> _Room:
+        room = self._find_seat(code, participant)
+        if participant not in room.seated and len(room.seated) >= self._limits.places_max:
+            raise RoomsFull(NO_PLACE)
+        return room
 
-    def _stay_open(self, live: _LiveRoom) -> None:
+    def _steered(self, code: str, secret: str) -> _Room:
+        room = self._find(code)
+        check_secret(secret, room.secret)
+        self._stay_open(room)
+        return room
+
+    def _stay_open(self, room: _Room) -> None:
         """A sign of life: a room without a presenter ends some time after the last one."""
-        if live.idle_end is not None:
-            live.idle_end.cancel()
-        live.idle_end = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._end_if_idle, live)
+        if room.idle_end is not None:
+            room.idle_end.cancel()
+        room.idle_end = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._end_if_idle, room)
 
-    def _end_if_idle(self, live: _LiveRoom) -> None:
-        if live.presenters:
-            self._stay_open(live)
+    def _end_if_idle(self, room: _Room) -> None:
+        if room.presenters:
+            self._stay_open(room)
         else:
-            self._end(live)
+            self._end(room)
 
-    def _end(self, live: _LiveRoom) -> None:
-        self._rooms.pop(live.room.code, None)
-        live.end()
+    def _end(self, room: _Room) -> None:
+        self._rooms.pop(room.code, None)
+        if room.idle_end is not None:
+            room.idle_end.cancel()
+        room.end()

@@ -1,12 +1,19 @@
-"""What one server knows of a shared room: the last state that it read, and who follows it here."""
+"""What one server knows of a room: its state as it was read last, and who follows it here."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
+from typing import Final
 
 from gradwalk.change import Change
 from gradwalk.protocol.document import encode
 from gradwalk.rooms.room import RoomState, view_of
 from gradwalk.rooms.rooms import Audience
+
+PING_SECONDS: Final = 15.0
+"""After which a follower without news hears that the connection lives."""
+_TALLY_SECONDS: Final = 0.5
+"""Counts of who is there and who answered what are told at most this often."""
 
 
 class Mirror:
@@ -20,7 +27,7 @@ class Mirror:
         self.seated: Counter[str] = Counter()
         """Connections of each participant on this server."""
         self.reading = asyncio.Lock()
-        self.tally_due: asyncio.TimerHandle | None = None
+        self._tally_due: asyncio.TimerHandle | None = None
         self._views: dict[Audience, bytes] = {}
         self._changes = {audience: Change() for audience in Audience}
 
@@ -39,20 +46,48 @@ class Mirror:
             view = encode(view_of(state, audience))
             if view != self._views.get(audience):
                 self._views[audience] = view
-                self.wake(audience)
+                self._changes[audience].tell()
 
-    def wake(self, *audiences: Audience) -> None:
-        """Lets them look again."""
-        for audience in audiences:
-            self._changes[audience].tell()
+    async def await_change(self, audience: Audience) -> bool:
+        """Whether there was one before it is time to say that the connection lives."""
+        return await self._changes[audience].wait(PING_SECONDS)
 
-    async def await_change(self, audience: Audience, patience_seconds: float) -> bool:
-        """Whether there was one."""
-        return await self._changes[audience].wait(patience_seconds)
+    def enter(self, audience: Audience, participant: str | None) -> None:
+        """One more connection."""
+        self.followers += 1
+        self.presenters += audience is Audience.PRESENTER
+        if participant is not None:
+            self.seated[participant] += 1
+
+    def leave(self, audience: Audience, participant: str | None) -> str | None:
+        """One connection less; gives the participant whose last one it was."""
+        self.followers -= 1
+        self.presenters -= audience is Audience.PRESENTER
+        if participant is None:
+            return None
+        self.seated[participant] -= 1
+        if self.seated[participant]:
+            return None
+        del self.seated[participant]
+        return participant
+
+    def read_soon(self, read: Callable[[], object]) -> None:
+        """For counts, which only the presenter is told: a hall that answers is a thousand changes in a second."""
+        if self.presenters and self._tally_due is None:
+            self._tally_due = asyncio.get_running_loop().call_later(_TALLY_SECONDS, self._read, read)
+
+    def _read(self, read: Callable[[], object]) -> None:
+        self._tally_due = None
+        read()
+
+    def wake(self) -> None:
+        """Lets everybody look again."""
+        for change in self._changes.values():
+            change.tell()
 
     def end(self) -> None:
         """Everybody here leaves."""
         self.is_open = False
-        if self.tally_due is not None:
-            self.tally_due.cancel()
-        self.wake(*Audience)
+        if self._tally_due is not None:
+            self._tally_due.cancel()
+        self.wake()

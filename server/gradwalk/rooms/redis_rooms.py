@@ -19,7 +19,6 @@ from redis.exceptions import RedisError
 from gradwalk.cluster.connection import connect, connect_listener, name_key
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import Shown
-from gradwalk.rooms.local import TALLY_SECONDS
 from gradwalk.rooms.mirror import Mirror
 from gradwalk.rooms.room import (
     NO_PLACE,
@@ -185,10 +184,7 @@ class RedisRooms:
                 check_participant(participant, await self._secret_of(code))
         self._attend()
         mirror = self._mirrors.setdefault(code, Mirror(code))
-        mirror.followers += 1
-        mirror.presenters += audience is Audience.PRESENTER
-        if participant is not None:
-            mirror.seated[participant] += 1
+        mirror.enter(audience, participant)
         try:
             with _shared_server():
                 if participant is not None:
@@ -203,7 +199,7 @@ class RedisRooms:
                 if news is not told:
                     told = news
                     yield news
-                elif not await mirror.await_change(audience, self._limits.ping_seconds):
+                elif not await mirror.await_change(audience):
                     yield None
             if mirror.is_open:
                 raise GoElsewhere(fact("api-rooms-elsewhere"))
@@ -226,10 +222,9 @@ class RedisRooms:
     def stop(self) -> None:
         self._is_stopping = True
         for mirror in self._mirrors.values():
-            mirror.wake(*Audience)
+            mirror.wake()
 
     async def close(self) -> None:
-        """Lets go of the shared server."""
         self.stop()
         for task in self._tasks:
             task.cancel()
@@ -263,13 +258,9 @@ class RedisRooms:
         await self._say(code, _COUNTED)
 
     def _leave(self, mirror: Mirror, audience: Audience, participant: str | None) -> None:
-        mirror.followers -= 1
-        mirror.presenters -= audience is Audience.PRESENTER
-        if participant is not None:
-            mirror.seated[participant] -= 1
-            if mirror.seated[participant] <= 0:
-                del mirror.seated[participant]
-                self._in_background(self._give_seat_back(mirror.code, participant))
+        gone = mirror.leave(audience, participant)
+        if gone is not None:
+            self._in_background(self._give_seat_back(mirror.code, gone))
         if mirror.followers == 0 and self._mirrors.get(mirror.code) is mirror:
             del self._mirrors[mirror.code]
             mirror.end()
@@ -344,16 +335,7 @@ class RedisRooms:
         else:
             if kind == _LEFT and participant in mirror.seated:
                 self._in_background(self._take_seat(code, participant))
-            self._read_soon(mirror)
-
-    def _read_soon(self, mirror: Mirror) -> None:
-        """For counts, which only the presenter is told: a hall that answers is a thousand changes in a second."""
-        if mirror.presenters and mirror.tally_due is None:
-            mirror.tally_due = asyncio.get_running_loop().call_later(TALLY_SECONDS, self._read_counts, mirror)
-
-    def _read_counts(self, mirror: Mirror) -> None:
-        mirror.tally_due = None
-        self._in_background(self._read(mirror))
+            mirror.read_soon(lambda: self._in_background(self._read(mirror)))
 
     async def _read_all(self) -> None:
         for mirror in list(self._mirrors.values()):

@@ -1,14 +1,13 @@
-"""One room: what is shown, who is there, what they answered. No waiting and no network here."""
+"""What holds for every room: its names and secrets, its state, and what of it each audience may see."""
 
 import hmac
 import secrets
 from collections import Counter
 from typing import NamedTuple
 
-from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import RoomView, Shown, Tally
-from gradwalk.rooms.rooms import Audience, NotAParticipant, NotAsked, NotThePresenter, RoomsFull
+from gradwalk.rooms.rooms import Audience, NotAParticipant, NotAsked, NotThePresenter
 
 LETTERS = "BCDFGHJKMNPQRSTVWXZ"
 CODE_LENGTH = 6
@@ -67,82 +66,6 @@ def check_participant(said: str, secret: str) -> None:
 
 def _sign(number: str, secret: str) -> str:
     return hmac.digest(secret.encode(), number.encode(), "sha256").hex()[:24]
-
-
-class Room:
-    """The state of one lecture."""
-
-    def __init__(self, code: str, shown: Shown, places_max: int) -> None:
-        self.code = code
-        self.secret = new_secret()
-        self.shown = shown
-        self.revision = 1
-        self._places_max = places_max
-        self._connections: Counter[str] = Counter()
-        self._away: set[str] = set()
-        self._answers: dict[str, str] = {}
-        self._encoded: dict[Audience, bytes] = {}
-
-    def check_secret(self, secret: str) -> None:
-        """Raises NotThePresenter for another one."""
-        check_secret(secret, self.secret)
-
-    def present(self, shown: Shown) -> int:
-        """The next state; a new question starts without answers."""
-        if begins_anew(self.shown, shown):
-            self._answers = {}
-        self.shown = shown
-        self.revision += 1
-        self._encoded.clear()
-        return self.revision
-
-    def answer(self, question: str, participant: str, answer: str) -> None:
-        """Counts it; the last answer of a participant is the one that counts."""
-        check_open(self.shown, question)
-        if participant not in self._connections:
-            raise NotAParticipant(NO_SEAT)
-        if participant not in self._answers and len(self._answers) >= self._places_max:
-            raise RoomsFull(NO_PLACE_FOR_ANSWER)
-        self._answers[participant] = answer
-        self._encoded.clear()
-
-    def enter(self, participant: str) -> None:
-        """One more connection of a participant."""
-        if participant not in self._connections and len(self._connections) >= self._places_max:
-            raise RoomsFull(NO_PLACE)
-        self._connections[participant] += 1
-        self._encoded.pop(Audience.PRESENTER, None)
-
-    def leave(self, participant: str) -> None:
-        """One connection less."""
-        self._connections[participant] -= 1
-        if self._connections[participant] <= 0:
-            del self._connections[participant]
-            self._away.discard(participant)
-        self._encoded.pop(Audience.PRESENTER, None)
-
-    @property
-    def participants(self) -> int:
-        """Who is connected, following or away."""
-        return len(self._connections)
-
-    def note_presence(self, participant: str, *, following: bool) -> None:
-        """Only of who is connected: whoever is not there is neither following nor away."""
-        if following:
-            self._away.discard(participant)
-        elif participant in self._connections:
-            self._away.add(participant)
-        self._encoded.pop(Audience.PRESENTER, None)
-
-    def view(self, audience: Audience) -> bytes:
-        """What this audience sees now; the same bytes for all of them."""
-        if audience not in self._encoded:
-            self._encoded[audience] = encode(view_of(self._state(), audience))
-        return self._encoded[audience]
-
-    def _state(self) -> RoomState:
-        followers = len(self._connections) - len(self._away)
-        return RoomState(self.revision, self.shown, Counter(self._answers.values()), followers, len(self._away))
 
 
 def view_of(state: RoomState, audience: Audience) -> RoomView:

@@ -58,8 +58,6 @@ class RoomLimits:
     """Participants of one room."""
     idle_seconds: float
     """After which a room without a presenter ends."""
-    ping_seconds: float = 15.0
-    """After which a follower without news hears that the connection lives."""
 
 
 class Opened(NamedTuple):
@@ -78,7 +76,13 @@ class Counts(NamedTuple):
 
 
 class Rooms(Protocol):
-    """Live rooms. Nothing of a room is kept once it is closed."""
+    """Live rooms. Nothing of a room is kept once it is closed.
+
+    Raises:
+        NoSuchRoom: by every method that takes a code, when that room is closed.
+        NotThePresenter: by those that take a secret, for another one.
+        NotAParticipant: by those that take a participant, for a name that this room did not give.
+    """
 
     async def open(self, shown: Shown, client: str) -> Opened:
         """A new room. Where all are taken, the emptiest that nobody presents makes room.
@@ -88,52 +92,28 @@ class Rooms(Protocol):
         """
 
     async def seat(self, code: str) -> str:
-        """A new follower's own name in the room.
-
-        Raises:
-            NoSuchRoom: it is closed.
-        """
+        """A new follower's own name in the room."""
 
     async def view(self, code: str) -> bytes:
-        """What the hall sees now, encoded.
-
-        Raises:
-            NoSuchRoom: it is closed.
-        """
+        """What the hall sees now, encoded."""
 
     async def present(self, code: str, secret: str, shown: Shown) -> int:
-        """Sets what everybody sees; gives the revision.
-
-        Raises:
-            NoSuchRoom: it is closed.
-            NotThePresenter: the secret is another.
-        """
+        """Sets what everybody sees; gives the revision."""
 
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
         """Counts a participant's answer, in place of an earlier one.
 
         Raises:
-            NoSuchRoom: it is closed.
-            NotAParticipant: the name is not of this room, or its page is not connected.
+            NotAParticipant: also where its page is not connected.
             NotAsked: this question is not open, or its answers were revealed.
             RoomsFull: more participants than a room has places.
         """
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
-        """Whether a connected participant follows or went off to try something.
-
-        Raises:
-            NoSuchRoom: it is closed.
-            NotAParticipant: the name is not of this room.
-        """
+        """Whether a connected participant follows or went off to try something."""
 
     async def authorize(self, code: str, secret: str) -> None:
-        """Nothing, for the presenter.
-
-        Raises:
-            NoSuchRoom: it is closed.
-            NotThePresenter: the secret is another.
-        """
+        """Nothing, for the presenter."""
 
     def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
         """The encoded view now and after every change; None when nothing has changed for a while.
@@ -141,19 +121,12 @@ class Rooms(Protocol):
         Ends when the room is closed. A slow reader misses states in between, never the last one.
 
         Raises:
-            NoSuchRoom: it is closed.
-            NotAParticipant: the name is not of this room.
             RoomsFull: every place is taken.
             GoElsewhere: this server goes down, and others know the room.
         """
 
     async def close_room(self, code: str, secret: str) -> None:
-        """Ends a room and forgets all of it.
-
-        Raises:
-            NoSuchRoom: it is closed already.
-            NotThePresenter: the secret is another.
-        """
+        """Ends a room and forgets all of it."""
 
     def counts(self) -> Counts:
         """As of now."""

@@ -1,6 +1,7 @@
 """The list of exporters that the API, the command line, the menu and the tests read."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from gradwalk.exports.dot import write_dot
@@ -30,6 +31,7 @@ def _from(module: str, function: str, *first: str, extra: str = "files") -> Writ
 
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _PAGES, _SLIDES, _FILM = (f"gradwalk.exports.{name}" for name in ("pages", "slides", "film"))
+_video = partial(_from, _FILM, "write_video", extra="video")
 
 EXPORTERS: list[Exporter] = [
     Exporter("json", "application/json", "json", fact("export-json"), False, write_json),
@@ -43,18 +45,8 @@ EXPORTERS: list[Exporter] = [
     Exporter("tex", "application/zip", "zip", fact("export-tex"), False, _from(_PAGES, "write_beamer_set"), True),
     Exporter("pptx", _PPTX, "pptx", fact("export-pptx"), False, _from(_SLIDES, "write_slides"), True),
     Exporter("gif", "image/gif", "gif", fact("export-gif"), False, _from(_FILM, "write_gif"), True),
-    Exporter(
-        "mp4", "video/mp4", "mp4", fact("export-mp4"), False, _from(_FILM, "write_video", "mp4", extra="video"), True
-    ),
-    Exporter(
-        "webm",
-        "video/webm",
-        "webm",
-        fact("export-webm"),
-        False,
-        _from(_FILM, "write_video", "webm", extra="video"),
-        True,
-    ),
+    Exporter("mp4", "video/mp4", "mp4", fact("export-mp4"), False, _video("mp4"), True),
+    Exporter("webm", "video/webm", "webm", fact("export-webm"), False, _video("webm"), True),
 ]
 
 

@@ -3,8 +3,9 @@
 import re
 
 from gradwalk.exports.exporter import Selection
-from gradwalk.exports.kit import read_bakers, read_module, with_baked
+from gradwalk.exports.kit import read_module, read_part, with_baked
 from gradwalk.exports.markup import render, script_code, script_json
+from gradwalk.exports.scene import SCRIPTS
 from gradwalk.exports.walk import Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.words.catalogue import LANGUAGE, language_spoken, read_catalogue, say
@@ -44,7 +45,7 @@ def write_html(document: TraceDocument, selection: Selection) -> bytes:
         sentences=Walk(document).sentences if is_baked else (),
         data=script_json(shown),
         catalogue=None if language == LANGUAGE else script_json(_catalogue(language, module)),
-        bakers=() if is_baked else map(script_code, read_bakers()),
+        bakers=() if is_baked else map(script_code, map(read_part, SCRIPTS)),
         module=script_code(module if is_baked else _BAKE_THERE + module),
     )
     return page.encode("utf-8", "replace")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gradwalk.exports.exporter import ExportUnavailable, Selection
-from gradwalk.exports.scene import KIT, SCENE, SCRIPTS
+from gradwalk.exports.scene import KIT, SCENE
 from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.wire import write_document
@@ -39,21 +39,8 @@ def with_baked(document: TraceDocument) -> dict[str, Any]:
 
 
 def read_module() -> str:
-    """The player as one ES module.
-
-    Raises:
-        ExportUnavailable: the front end has not been built.
-    """
+    """The player as one ES module; raises as `read_part`."""
     return read_part(MODULE)
-
-
-def read_bakers() -> list[str]:
-    """The scripts that work a trace out, for a browser that has to do it.
-
-    Raises:
-        ExportUnavailable: the front end has not been built.
-    """
-    return [read_part(script) for script in SCRIPTS]
 
 
 def read_part(part: Path) -> str:

@@ -180,7 +180,11 @@ class Engine:
 
 
 class Scene:
-    """The engine, asked by one thread at a time; after it ended, the next question starts another."""
+    """The engine, asked by one thread at a time; after it ended, the next question starts another.
+
+    Raises:
+        ExportUnavailable: by each question, where there is no V8 here, or it gave up on this trace.
+    """
 
     def __init__(self, open_bytes_max: int = OPEN_BYTES_MAX, seconds_max: float = SECONDS_MAX) -> None:
         self._lock = Lock()
@@ -190,20 +194,12 @@ class Scene:
         self._seconds_max = seconds_max
 
     def open(self, script: Script) -> Walks:
-        """What is said of the trace.
-
-        Raises:
-            ExportUnavailable: there is no V8 here, or it gave up on this trace.
-        """
+        """What is said of the trace."""
         with self._lock:
             return self._open(self._find_engine(), script)
 
     def draw(self, script: Script, place: str, look: Look, progress: float) -> str:
-        """A place (`7.3`, `f7.3`, `0`) as SVG; `progress`, from 0 to 1, is how far what moves there has come.
-
-        Raises:
-            ExportUnavailable: as `open`.
-        """
+        """A place (`7.3`, `f7.3`, `0`) as SVG; `progress`, from 0 to 1, is how far what moves there has come."""
         with self._lock:
             engine = self._find_engine()
             self._open(engine, script)
@@ -212,11 +208,7 @@ class Scene:
             return engine.ask("draw", script.key, place, wanted)
 
     def bake(self, document: bytes) -> bytes:
-        """JSON of `Baked` in frontend/src/embed/baked.ts: layouts and formulas of an encoded document.
-
-        Raises:
-            ExportUnavailable: as `open`.
-        """
+        """JSON of `Baked` in frontend/src/embed/baked.ts: layouts and formulas of an encoded document."""
         key = sha256(document).hexdigest()
         with self._lock:
             baked = self._baked.get(key)
@@ -230,7 +222,6 @@ class Scene:
         with self._lock:
             if self._engine is not None:
                 self._engine.end()
-                self._engine = None
 
     def _find_engine(self) -> Engine:
         if self._engine is not None and not self._engine.is_ours:

@@ -29,7 +29,12 @@ class Stop(NamedTuple):
 
 
 class Walk:
-    """Of one trace, in the language spoken here."""
+    """Of one trace, in the language spoken here.
+
+    Raises:
+        NothingToExport: by `stop` and `stops`, where the trace has no backward pass, or no such step.
+        ExportUnavailable: by everything but `Walk` itself; see `Scene`.
+    """
 
     def __init__(self, document: TraceDocument) -> None:
         self._script = Script(write_document(document), language_spoken())
@@ -41,20 +46,11 @@ class Walk:
 
     @property
     def sentences(self) -> list[str]:
-        """One for each backward step.
-
-        Raises:
-            ExportUnavailable: see `Scene.open`.
-        """
+        """One for each backward step."""
         return [step["whole"] for step in self._words["backward"]]
 
     def stop(self, selection: Selection) -> Stop:
-        """The stop that `selection` names: itself, or where a step does not stop in that phase the one before it.
-
-        Raises:
-            NothingToExport: the trace has no backward pass, or no such step.
-            ExportUnavailable: see `Scene.open`.
-        """
+        """The stop that `selection` names: itself, or where a step does not stop in that phase the one before it."""
         steps = self._steps(selection.direction)
         number = len(steps) if selection.step is None else selection.step
         if not 0 <= number <= len(steps):
@@ -72,12 +68,7 @@ class Walk:
         return Stop("f0" if is_forward else "0", self._words["start"][direction], where, where)
 
     def stops(self, selection: Selection) -> list[Stop]:
-        """One per step, as it ends, or one per phase.
-
-        Raises:
-            NothingToExport: there is no pass, or no step in it.
-            ExportUnavailable: see `Scene.open`.
-        """
+        """One per step, as it ends, or one per phase; at least one."""
         steps = self._steps(selection.direction)
         if not steps:
             is_forward = selection.direction == "forward"
@@ -89,11 +80,7 @@ class Walk:
         ]
 
     def draw(self, stop: Stop, look: Look, progress: float = 1.0) -> str:
-        """SVG of the stop; `progress`, from 0 to 1, is how far what moves there has come.
-
-        Raises:
-            ExportUnavailable: see `Scene.open`.
-        """
+        """SVG of the stop; `progress`, from 0 to 1, is how far what moves there has come."""
         return SCENE.draw(self._script, stop.place, look, progress)
 
     def _steps(self, direction: Direction) -> list[StepWords]:

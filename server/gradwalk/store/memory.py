@@ -29,8 +29,3 @@ class Memory:
         while len(self._bodies) > _BODIES_MAX or self._bytes > _BYTES_MAX:
             _, dropped = self._bodies.popitem(last=False)
             self._bytes -= len(dropped)
-
-    def forget_all(self) -> None:
-        """As in a process that has just begun."""
-        self._bodies.clear()
-        self._bytes = 0

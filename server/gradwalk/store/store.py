@@ -11,44 +11,32 @@ class StoreError(RuntimeError):
 
 
 class TraceStore(Protocol):
-    """Finished traces by their id, and requests by their snippet id. The first writer of an id wins."""
+    """Finished traces by their id, and requests by their snippet id. The first writer of an id wins.
+
+    Raises:
+        StoreError: by every method; where something cannot be written, what was kept before is still served.
+    """
 
     async def get_trace(self, trace_id: str) -> bytes | None:
         """The document, compressed (`compression.py`); None when it is not here (any more)."""
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:
-        """Keeps a document, compressing it; may evict those that were not used for longest.
-
-        Raises:
-            StoreError: it could not be written; what was kept before is still served.
-        """
+        """Keeps a document, compressing it; may evict those that were not used for longest."""
 
     async def get_snippet(self, snippet_id: str) -> bytes | None:
         """The request's canonical JSON."""
 
     async def put_snippet(self, snippet_id: str, request: bytes, client: str) -> None:
-        """Keeps a request, for longer than any trace of it. Where there is no room, a client loses its own first.
-
-        Raises:
-            StoreError: it could not be written.
-        """
+        """Keeps a request, for longer than any trace of it. Where there is no room, a client loses its own first."""
 
     async def pin_snippet(self, snippet_id: str) -> bool:
-        """Keeps a request for good: it makes room for nothing and does not age. False when it is not here.
-
-        Raises:
-            StoreError: it could not be written.
-        """
+        """Keeps a request for good: it makes room for nothing and does not age. False when it is not here."""
 
     async def get_file(self, address: str) -> bytes | None:
         """A file made of a trace; None when it was never made, or has gone: it can be made again."""
 
     async def put_file(self, address: str, body: bytes) -> None:
-        """Keeps a file for a while, so that who waited for it can fetch it.
-
-        Raises:
-            StoreError: it could not be written, or is larger than what is kept.
-        """
+        """Keeps a file of at most `FILE_BYTES_MAX` for a while, so that who waited for it can fetch it."""
 
     async def check(self) -> None:
         """Raises StoreError when nothing can be written."""
@@ -58,10 +46,6 @@ class TraceStore(Protocol):
 
 
 def refuse_too_large(body: bytes) -> None:
-    """Nothing, for a file that is kept.
-
-    Raises:
-        StoreError: it is larger.
-    """
+    """Raises StoreError for a file that is larger than what is kept."""
     if len(body) > FILE_BYTES_MAX:
         raise StoreError(f"a file of {len(body) >> 20} MiB is not kept; the most is {FILE_BYTES_MAX >> 20} MiB")

@@ -5,13 +5,12 @@ the engine, after everything that somebody looks at.
 """
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query
-from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
@@ -19,12 +18,12 @@ from gradwalk.api.event_stream import EventStream
 from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
 from gradwalk.api.languages import VARIES
 from gradwalk.api.service import Service
+from gradwalk.api.streams import message
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
 from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter, Shape, Theme
-from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Filling, code, fact
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, tell
@@ -82,16 +81,8 @@ class Wanted:
     @property
     def query(self) -> str:
         """As in an address."""
-        given = {
-            "step": self.step,
-            "phase": self.phase,
-            "every": self.every,
-            "direction": self.direction,
-            "theme": self.theme,
-            "shape": self.shape,
-            "transparent": self.transparent or None,
-            "lang": None if self.language == LANGUAGE else self.language,
-        }
+        lang = None if self.language == LANGUAGE else self.language
+        given = {**asdict(self), "transparent": self.transparent or None, "lang": lang}
         return urlencode({name: value for name, value in given.items() if value is not None})
 
 
@@ -132,20 +123,10 @@ async def _begin(
         known: list[Filling] = [code(each.name) for each in EXPORTERS]
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
     # A file with all pages is the same one wherever the reader stands.
-    place = Wanted() if exporter.has_pages else wanted
-    job = ExportJob(
-        trace=trace,
-        name=exporter.name,
-        step=place.step,
-        phase=place.phase,
-        every=wanted.every,
-        direction=wanted.direction,
-        theme=wanted.theme,
-        shape=wanted.shape,
-        transparent=wanted.transparent,
-        language=wanted.language,
-        document=await find_finished_document(service, trace),
-    )
+    shown = asdict(replace(wanted, step=None, phase=LAST_PHASE) if exporter.has_pages else wanted)
+    del shown["lang"]
+    document = await find_finished_document(service, trace)
+    job = ExportJob(trace=trace, name=exporter.name, language=wanted.language, document=document, **shown)
     return Making(service, exporter, wanted, job, await begin_file(service, exporter, job, client), client, language)
 
 
@@ -185,19 +166,15 @@ async def follow_export(making: FileOf) -> Response:
 
 async def _tell(making: Making) -> AsyncGenerator[bytes]:
     async for done, of, ahead in follow_file(making.service, making.run):
-        yield _message("progress", {"done": done, "of": of, "ahead": ahead})
+        yield message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
         await making.finish()
     except NoFileError as refusal:
         why = _why(refusal)["fact"]
-        yield _message("problem", {"detail": tell(why, making.language), "fact": why})
+        yield message("problem", {"detail": tell(why, making.language), "fact": why})
     else:
         address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{making.wanted.query}"
-        yield _message("done", {"address": address})
-
-
-def _message(name: str, data: dict[str, Any]) -> bytes:
-    return format_sse_event(event=name, data_str=encode(data).decode())
+        yield message("done", {"address": address})
 
 
 def _why(refusal: NoFileError) -> Problem:

@@ -50,13 +50,13 @@ async def _follow(runs: Runs, run: Run, count: int) -> AsyncGenerator[bytes]:
                 count += len(batch)
                 yield _batch(batch, count - 1)
             elif run.state is RunState.DONE:
-                yield _done(run.id)
+                yield message("done", {"id": run.id})
                 return
             else:
                 state = _describe(run)
-                yield _status(state) if state != told else KEEPALIVE_COMMENT
+                yield message("status", state) if state != told else KEEPALIVE_COMMENT
                 told = state
-    yield _status({"state": "bye"})
+    yield message("status", {"state": "bye"})
 
 
 async def _replay(service: Service, stored: bytes, trace: str, count: int) -> AsyncGenerator[bytes]:
@@ -65,7 +65,7 @@ async def _replay(service: Service, stored: bytes, trace: str, count: int) -> As
     while batch := (await service.events_of(trace, stored))[count : count + BATCH_EVENTS_MAX]:
         count += len(batch)
         yield _batch(batch, count - 1)
-    yield _done(trace)
+    yield message("done", {"id": trace})
 
 
 def _describe(run: Run) -> dict[str, Any]:
@@ -79,12 +79,9 @@ def _batch(events: list[bytes], last: int) -> bytes:
     return b"id: %d\nevent: batch\ndata: [%b]\n\n" % (last, b",".join(events))
 
 
-def _status(state: dict[str, Any]) -> bytes:
-    return format_sse_event(event="status", data_str=encode(state).decode())
-
-
-def _done(trace: str) -> bytes:
-    return format_sse_event(event="done", data_str=encode({"id": trace}).decode())
+def message(name: str, data: dict[str, Any]) -> bytes:
+    """One message of a stream, without an id."""
+    return format_sse_event(event=name, data_str=encode(data).decode())
 
 
 def retry_frame() -> bytes:

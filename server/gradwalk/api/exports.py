@@ -15,16 +15,13 @@ from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.event_stream import EventStream
-from gradwalk.api.files import LOST, begin_file, find_finished_document, finish_file, follow_file
+from gradwalk.api.files import LOST, Making, begin_file, find_finished_document
 from gradwalk.api.languages import VARIES
-from gradwalk.api.service import Service
 from gradwalk.api.streams import message
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import ExportJob, NoFileError
-from gradwalk.engine.runs import Run
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Exporter, Shape, Theme
-from gradwalk.protocol.events import Problem
+from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Shape, Theme
 from gradwalk.protocol.facts import Filling, code, fact
 from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, tell
 
@@ -86,27 +83,7 @@ class Wanted:
         return urlencode({name: value for name, value in given.items() if value is not None})
 
 
-@dataclass(frozen=True, slots=True)
-class Making:
-    """A file that is being made for a client."""
-
-    service: Service
-    exporter: Exporter
-    wanted: Wanted
-    job: ExportJob
-    run: Run | None
-    """None where it is quick to make, or made already."""
-    client: str
-    language: str
-    """Of what the client is told."""
-
-    async def finish(self) -> bytes:
-        """The file.
-
-        Raises:
-            NoFileError: there is none; the problem says why.
-        """
-        return await finish_file(self.service, self.exporter, self.job, self.run, self.client)
+WantedOf = Annotated[Wanted, Depends()]
 
 
 async def _begin(
@@ -114,8 +91,7 @@ async def _begin(
     name: Name,
     service: ServiceOf,
     client: Client,
-    language: Language,
-    wanted: Annotated[Wanted, Depends()],
+    wanted: WantedOf,
 ) -> Making:
     """Before the answer, so that a refusal has its status."""
     exporter = find_exporter(name)
@@ -127,22 +103,24 @@ async def _begin(
     del shown["lang"]
     document = await find_finished_document(service, trace)
     job = ExportJob(trace=trace, name=exporter.name, language=wanted.language, document=document, **shown)
-    return Making(service, exporter, wanted, job, await begin_file(service, exporter, job, client), client, language)
+    return await begin_file(service, exporter, job, client)
 
 
 FileOf = Annotated[Making, Depends(_begin)]
 
 
 @router.get("/traces/{trace}/export/{name}", responses={200: {"description": "The file."}, **_PROBLEMS})
-async def export_trace(making: FileOf) -> Response:
+async def export_trace(making: FileOf, wanted: WantedOf, language: Language) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
-    exporter, wanted = making.exporter, making.wanted
-    async for _ in follow_file(making.service, making.run):
+    exporter = making.exporter
+    async for _ in making.progress():
         pass
     try:
         body = await making.finish()
     except NoFileError as refusal:
-        return _refusal(_why(refusal), making.language)
+        why = refusal.problem or LOST
+        is_unavailable = why["fact"]["kind"] == "problem-unavailable"
+        return answer_problem(HTTPStatus.NOT_IMPLEMENTED if is_unavailable else HTTPStatus.CONFLICT, why, language)
     still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
     disposition = f'inline; filename="gradwalk-{making.job.trace[:8]}{still}.{exporter.suffix}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": IMMUTABLE}
@@ -159,28 +137,19 @@ async def export_trace(making: FileOf) -> Response:
         **NOT_FOUND,
     },
 )
-async def follow_export(making: FileOf) -> Response:
+async def follow_export(making: FileOf, wanted: WantedOf, language: Language) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
-    return EventStream(_tell(making), making.service.metrics.stream("export"))
+    return EventStream(_tell(making, wanted, language), making.service.metrics.stream("export"))
 
 
-async def _tell(making: Making) -> AsyncGenerator[bytes]:
-    async for done, of, ahead in follow_file(making.service, making.run):
+async def _tell(making: Making, wanted: Wanted, language: str) -> AsyncGenerator[bytes]:
+    async for done, of, ahead in making.progress():
         yield message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
         await making.finish()
     except NoFileError as refusal:
-        why = _why(refusal)["fact"]
-        yield message("problem", {"detail": tell(why, making.language), "fact": why})
+        why = (refusal.problem or LOST)["fact"]
+        yield message("problem", {"detail": tell(why, language), "fact": why})
     else:
-        address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{making.wanted.query}"
+        address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{wanted.query}"
         yield message("done", {"address": address})
-
-
-def _why(refusal: NoFileError) -> Problem:
-    return refusal.problem or LOST
-
-
-def _refusal(why: Problem, language: str) -> Response:
-    is_unavailable = why["fact"]["kind"] == "problem-unavailable"
-    return answer_problem(HTTPStatus.NOT_IMPLEMENTED if is_unavailable else HTTPStatus.CONFLICT, why, language)

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from gradwalk.api.errors import FactAnswer
@@ -36,57 +38,68 @@ async def find_finished_document(service: Service, trace: str) -> bytes:
     return await asyncio.to_thread(lambda log: compress(join_document(log)), run.log)
 
 
-async def begin_file(service: Service, exporter: Exporter, job: ExportJob, client: str) -> Run | None:
-    """The run that makes it; None where it is quick to make, or made already.
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A file that is being made for a client."""
+
+    service: Service
+    exporter: Exporter
+    job: ExportJob
+    client: str
+    run: Run | None
+    """None where it is quick to make, or made already."""
+
+    async def progress(self) -> AsyncGenerator[tuple[int, int, int]]:
+        """Pages done, all of them, and jobs that come first: at once, then whenever it may have changed, to the end."""
+        run = self.run
+        if run is None:
+            yield 0, 0, 0
+            return
+        with run.follower():
+            while True:
+                yield *run.progress, run.jobs_ahead()
+                if run.state is RunState.DONE or self.service.runs.is_stopping:
+                    return
+                await run.change(QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS)
+
+    async def finish(self) -> bytes:
+        """The file, after `progress`.
+
+        Raises:
+            NoFileError: there is none; the problem says why.
+        """
+        if not self.exporter.has_pages:
+            return await self._make_here()
+        if self.run is not None:
+            outcome = self.run.outcome or CALLED_OFF
+            if outcome.problem is not None:
+                raise NoFileError(outcome.problem)
+            if self.run.log:
+                return self.run.log[-1]
+        with suppress(BusyError):
+            body = await self.service.store.get_file(self.service.address_of_file(self.job))
+            if body is not None:
+                return body
+        raise NoFileError(LOST)
+
+    async def _make_here(self) -> bytes:
+        job = self.job
+        assert job.document is not None
+        try:
+            return await self.service.make_quickly(
+                job.address(""), self.client, make_file, job.document, job.name, job.selection
+            )
+        except (NothingToExport, ExportUnavailable) as refusal:
+            raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
+
+
+async def begin_file(service: Service, exporter: Exporter, job: ExportJob, client: str) -> Making:
+    """Orders it from the engine, unless it is quick to make, or made already.
 
     Raises:
         BusyError: there is no room for it.
     """
-    if not exporter.has_pages or await service.store.get_file(service.address_of_file(job)) is not None:
-        return None
-    return await service.start(service.address_of_file(job), job, client, Lane.BATCH)
-
-
-async def follow_file(service: Service, run: Run | None) -> AsyncGenerator[tuple[int, int, int]]:
-    """Pages done, all of them, and jobs that come first: at once, and whenever that may have changed, to the end."""
-    if run is None:
-        yield 0, 0, 0
-        return
-    with run.follower():
-        while True:
-            yield *run.progress, run.jobs_ahead()
-            if run.state is RunState.DONE or service.runs.is_stopping:
-                return
-            await run.change(QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS)
-
-
-async def finish_file(service: Service, exporter: Exporter, job: ExportJob, run: Run | None, client: str) -> bytes:
-    """The file, after `follow_file`.
-
-    Raises:
-        NoFileError: there is none; the problem says why.
-    """
-    if not exporter.has_pages:
-        return await _make_here(service, job, client)
-    if run is not None:
-        if run.outcome is None:
-            raise NoFileError(CALLED_OFF.problem)
-        if run.outcome.problem is not None:
-            raise NoFileError(run.outcome.problem)
-        if run.log:
-            return run.log[-1]
-    try:
-        body = await service.store.get_file(service.address_of_file(job))
-    except BusyError:
-        body = None
-    if body is None:
-        raise NoFileError(LOST)
-    return body
-
-
-async def _make_here(service: Service, job: ExportJob, client: str) -> bytes:
-    assert job.document is not None
-    try:
-        return await service.make_quickly(job.address(""), client, make_file, job.document, job.name, job.selection)
-    except (NothingToExport, ExportUnavailable) as refusal:
-        raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
+    run = None
+    if exporter.has_pages and await service.store.get_file(service.address_of_file(job)) is None:
+        run = await service.start(service.address_of_file(job), job, client, Lane.BATCH)
+    return Making(service, exporter, job, client, run)

@@ -3,7 +3,6 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
-from contextlib import nullcontext
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -15,13 +14,11 @@ class MadeOnce(Generic[Key, Made]):
 
     Args:
         weigh: bytes that a key and what was made for it take.
-        at_once: how many are made at the same time; any number unless given.
     """
 
-    def __init__(self, bytes_max: int, weigh: Callable[[Key, Made], int], at_once: int | None = None) -> None:
+    def __init__(self, bytes_max: int, weigh: Callable[[Key, Made], int]) -> None:
         self._bytes_max = bytes_max
         self._weigh = weigh
-        self._room = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
         self._makings: dict[Key, asyncio.Task[Made]] = {}
         self._made: OrderedDict[Key, Made] = OrderedDict()
         self._bytes = 0
@@ -48,13 +45,9 @@ class MadeOnce(Generic[Key, Made]):
             return made
         making = self._makings.get(key)
         if making is None:
-            making = self._makings[key] = asyncio.create_task(self._make(make))
+            making = self._makings[key] = asyncio.ensure_future(make())
             making.add_done_callback(lambda done: self._keep(key, done))
         return await asyncio.shield(making)
-
-    async def _make(self, make: Callable[[], Awaitable[Made]]) -> Made:
-        async with self._room:
-            return await make()
 
     def _keep(self, key: Key, making: asyncio.Task[Made]) -> None:
         del self._makings[key]

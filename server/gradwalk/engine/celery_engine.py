@@ -67,7 +67,7 @@ class _Follower:
             self.jobs_ahead = 0
             self.sink.started()
         if entry.progress is not None:
-            self.sink.progress(*entry.progress)
+            self.sink.page_done(*entry.progress)
         fresh = list(entry.batch[self.count - entry.first :])
         if fresh:
             self.count += len(fresh)

@@ -50,7 +50,7 @@ class Sink(Protocol):
     def append(self, batch: list[bytes]) -> None:
         """More encoded results, in order."""
 
-    def progress(self, done: int, of: int) -> None:
+    def page_done(self, done: int, of: int) -> None:
         """How many pages of a file are done; not each of them need be told."""
 
     def finished(self, outcome: Outcome) -> None:

@@ -292,7 +292,7 @@ class LocalEngine:
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
                 answer=work.answer,
-                report=work.sink.progress,
+                report=work.sink.page_done,
                 charge=partial(self._cpu.charge, work.client),
             )
         except Exception:  # noqa: BLE001 (a bug of ours must not take a worker thread with it)

@@ -1,7 +1,7 @@
 """The runs that are under way: one append-only log each, one cursor per follower.
 
-Everything here lives on the event loop. A run's results are appended once; a follower is only a number, so
-resuming, joining late and lagging behind cost nothing, and any number of followers share one run.
+Everything but a run's side of `Sink` lives on the event loop. A run's results are appended once; a follower is only a
+number, so resuming, joining late and lagging behind cost nothing, and any number of followers share one run.
 """
 
 import asyncio
@@ -36,9 +36,15 @@ class RunState(Enum):
 
 
 class Run:
-    """One job and what it has said so far."""
+    """One job and what it has said so far: the sink of an engine's threads, and the loop's view of what they said.
 
-    def __init__(self, run_id: str, job: Job, loop: asyncio.AbstractEventLoop, abandon_seconds: float) -> None:
+    The first results are told at once; those that follow within one picture of a screen are told together, since every
+    telling wakes every follower.
+    """
+
+    def __init__(
+        self, run_id: str, job: Job, engine: Engine, abandon_seconds: float, finish: Callable[["Run", Outcome], None]
+    ) -> None:
         self.id = run_id
         self.job = job
         self.log: list[bytes] = []
@@ -47,18 +53,24 @@ class Run:
         """When it was asked for."""
         self.state = RunState.QUEUED
         self.outcome: Outcome | None = None
+        """Known when everything is said; what is to be kept has yet to be."""
         self.cancellation = Cancellation()
         self.progress = (0, 0)
         """Pages of a file that are done, and all of them; 0 as long as nobody knows how many."""
         self.followers = 0
-        self.jobs_ahead: Callable[[], int] = int
-        """How many waiting jobs come before this one."""
         self.admission: asyncio.Future[None] | None = None
         """Whether the engine has room for it; None when somebody else has asked already."""
-        self._loop = loop
+        self._engine = engine
         self._abandon_seconds = abandon_seconds
+        self._finish = finish
+        self._loop = asyncio.get_running_loop()
         self._abandonment: asyncio.TimerHandle | None = None
         self._change = Change()
+        self._lock = threading.Lock()
+        self._untold: list[bytes] = []
+        self._is_telling_due = False
+        self._tell_from = 0.0
+        """When the next results may be told, by the loop's clock."""
 
     @contextmanager
     def follower(self) -> Iterator[None]:
@@ -74,13 +86,17 @@ class Run:
             if self.followers == 0 and self.outcome is None:
                 self._abandonment = self._loop.call_later(self._abandon_seconds, self.cancellation.cancel)
 
+    def jobs_ahead(self) -> int:
+        """How many waiting jobs come before this one."""
+        return self._engine.jobs_ahead_of(self)
+
     async def news_after(self, count: int, patience_seconds: float) -> list[bytes]:
         """Results from number `count` on, as soon as there are any, a bounded number at once.
 
         Empty when the run is over, when it changed state, or when `patience_seconds` have passed.
         """
-        if len(self.log) <= count and self.state is not RunState.DONE:
-            await self._change.wait(patience_seconds)
+        if len(self.log) <= count:
+            await self.change(patience_seconds)
         return self.log[count : count + BATCH_EVENTS_MAX]
 
     async def change(self, patience_seconds: float) -> None:
@@ -92,52 +108,15 @@ class Run:
         """Lets every follower look again."""
         self._change.tell()
 
-    def note_started(self) -> None:
-        """The job has left the queue."""
-        self.state = RunState.RUNNING
-        self.wake_followers()
-
-    def note_batch(self, batch: list[bytes]) -> None:
-        """More results."""
-        self.log += batch
-        self.wake_followers()
-
-    def note_progress(self, done: int, of: int) -> None:
-        """So many pages are done; a file that is begun anew is not told to have shrunk."""
-        self.progress = max(self.progress, (done, of))
-        self.wake_followers()
-
-    def note_outcome(self, outcome: Outcome) -> None:
-        """Everything is said; what is to be kept has yet to be."""
-        self.outcome = outcome
-        if self._abandonment is not None:
-            self._abandonment.cancel()
-
     def note_done(self) -> None:
         """The job is over, and its result is where it will be found."""
         self.state = RunState.DONE
         self.wake_followers()
 
-
-class _LoopSink:
-    """Carries what an engine's thread says over to the event loop.
-
-    The first results at once; those that follow within one picture of a screen are told together, since every telling
-    wakes every follower.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, run: Run, finish: Callable[[Run, Outcome], None]) -> None:
-        self._loop = loop
-        self._run = run
-        self._finish = finish
-        self._lock = threading.Lock()
-        self._untold: list[bytes] = []
-        self._is_telling_due = False
-        self._tell_from = 0.0
-        """When the next results may be told, by the loop's clock."""
+    # Called from an engine's threads, as a `Sink`.
 
     def started(self) -> None:
-        self._call(self._run.note_started)
+        self._call(self._note_started)
 
     def append(self, batch: list[bytes]) -> None:
         with self._lock:
@@ -146,11 +125,22 @@ class _LoopSink:
         if not was_due:
             self._call(self._tell_in_time)
 
-    def progress(self, done: int, of: int) -> None:
-        self._call(self._run.note_progress, done, of)
+    def page_done(self, done: int, of: int) -> None:
+        self._call(self._note_progress, done, of)
 
     def finished(self, outcome: Outcome) -> None:
-        self._call(self._tell_and_finish, outcome)
+        self._call(self._note_outcome, outcome)
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        # A loop that has closed meanwhile has no followers either.
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    # What comes of it, on the loop.
+
+    def _note_started(self) -> None:
+        self.state = RunState.RUNNING
+        self.wake_followers()
 
     def _tell_in_time(self) -> None:
         if self._tell_from <= self._loop.time():
@@ -163,16 +153,20 @@ class _LoopSink:
             batch, self._untold, self._is_telling_due = self._untold, [], False
         if batch:
             self._tell_from = self._loop.time() + _TOGETHER_SECONDS
-            self._run.note_batch(batch)
+            self.log += batch
+            self.wake_followers()
 
-    def _tell_and_finish(self, outcome: Outcome) -> None:
+    def _note_progress(self, done: int, of: int) -> None:
+        # A file that is begun anew is not told to have shrunk.
+        self.progress = max(self.progress, (done, of))
+        self.wake_followers()
+
+    def _note_outcome(self, outcome: Outcome) -> None:
         self._tell()
-        self._finish(self._run, outcome)
-
-    def _call(self, function: Callable[..., None], *arguments: object) -> None:
-        # A loop that has closed meanwhile has no followers either.
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(function, *arguments)
+        self.outcome = outcome
+        if self._abandonment is not None:
+            self._abandonment.cancel()
+        self._finish(self, outcome)
 
 
 class Runs:
@@ -224,10 +218,9 @@ class Runs:
         run = self.find_joinable(run_id)
         if run is None:
             # It can be joined before the engine has agreed, or two who ask at once would have two.
-            run, sink = self._make(run_id, job)
-            run.admission = asyncio.ensure_future(
-                self._admit(run, self._engine.submit(Order(run_id, job, lane, client), sink, run.cancellation))
-            )
+            run = self._make(run_id, job)
+            submission = self._engine.submit(Order(run_id, job, lane, client), run, run.cancellation)
+            run.admission = asyncio.ensure_future(self._admit(run, submission))
         if run.admission is not None:
             # One who goes away must not take the answer from those who joined.
             await asyncio.shield(run.admission)
@@ -239,16 +232,13 @@ class Runs:
             return self._runs[run_id]
         found = await self._engine.find(run_id)
         if found is not None and run_id not in self._runs:
-            run, sink = self._make(run_id, found.job)
-            found.follow(sink, run.cancellation)
+            run = self._make(run_id, found.job)
+            found.follow(run, run.cancellation)
         return self._runs.get(run_id)
 
-    def _make(self, run_id: str, job: Job) -> "tuple[Run, _LoopSink]":
-        loop = asyncio.get_running_loop()
-        run = self._runs[run_id] = Run(run_id, job, loop, self._abandon_seconds)
-        sink = _LoopSink(loop, run, self._finish)
-        run.jobs_ahead = lambda: self._engine.jobs_ahead_of(sink)
-        return run, sink
+    def _make(self, run_id: str, job: Job) -> Run:
+        run = self._runs[run_id] = Run(run_id, job, self._engine, self._abandon_seconds, self._finish)
+        return run
 
     async def _admit(self, run: Run, submission: Coroutine[Any, Any, None]) -> None:
         try:
@@ -268,7 +258,6 @@ class Runs:
         await asyncio.gather(*self._keeping, return_exceptions=True)
 
     def _finish(self, run: Run, outcome: Outcome) -> None:
-        run.note_outcome(outcome)
         if self._on_outcome is not None:
             self._on_outcome(run)
         if not outcome.lasting:

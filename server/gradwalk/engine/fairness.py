@@ -4,7 +4,8 @@ import time
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from gradwalk.engine.engine import Lane
 
@@ -13,18 +14,14 @@ _FORGOTTEN_SECONDS = 0.05
 _CLIENTS_MAX = 4_096
 
 
-class Waiting(Protocol):
+@dataclass(eq=False, slots=True)
+class Waiting:
     """What a queue has to know of a job."""
 
-    @property
-    def lane(self) -> Lane: ...
-
-    @property
-    def client(self) -> str: ...
-
-    @property
-    def number(self) -> int:
-        """Grows with each job that came."""
+    lane: Lane
+    client: str
+    number: int
+    """Grows with each job that came."""
 
 
 W = TypeVar("W", bound=Waiting)

@@ -17,7 +17,7 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
-from gradwalk.engine.fairness import FairQueue, Usage, count_by_client
+from gradwalk.engine.fairness import FairQueue, Usage, Waiting, count_by_client
 from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute, refuse
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.events import Versions
@@ -44,23 +44,14 @@ _KEEPER_SECONDS = 1.0
 
 
 @dataclass(eq=False, slots=True)
-class _Work:
+class _Work(Waiting):
     order: Order
-    number: int
     sink: Sink
     cancellation: Cancellation
     answer: EventAnswer | None = None
     """Of a trace, from its beginning on."""
     began: float = 0.0
     is_slow: bool = False
-
-    @property
-    def lane(self) -> Lane:
-        return self.order.lane
-
-    @property
-    def client(self) -> str:
-        return self.order.client
 
 
 class LocalEngine:
@@ -118,7 +109,7 @@ class LocalEngine:
                 raise BusyError(self._seconds_until_room())
             if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
-            self._queue.push(_Work(order, next(self._numbers), sink, cancellation))
+            self._queue.push(_Work(order.lane, order.client, next(self._numbers), order, sink, cancellation))
             self._let_pass(order.client)
             self._has_newer_than_places = True
             self._change.notify_all()

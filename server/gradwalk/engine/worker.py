@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect
-from gradwalk.engine.engine import BusyError
+from gradwalk.engine.engine import BusyError, Order
 from gradwalk.engine.export import LONGEST_SECONDS, ExportJob
 from gradwalk.engine.job import OUR_FAULT, PASSING_KINDS, Job, Outcome, execute, refuse
 from gradwalk.engine.rates import Rate
@@ -63,16 +63,8 @@ class _Work:
     """What readers know of the progress."""
 
     @property
-    def run_id(self) -> str:
-        return self.attempt.run.order.run_id
-
-    @property
-    def job(self) -> Job:
-        return self.attempt.run.order.job
-
-    @property
-    def client(self) -> str:
-        return self.attempt.run.order.client
+    def order(self) -> Order:
+        return self.attempt.run.order
 
     def note_progress(self, done: int, of: int) -> None:
         """So many pages are done; told with the next beat."""
@@ -143,8 +135,8 @@ class Worker:
 
     def _run(self, work: _Work) -> Outcome:
         answer = None
-        if isinstance(work.job, TraceJob):
-            answer = EventAnswer(expected_header(work.run_id, work.job.request, installed_versions()))
+        if isinstance(work.order.job, TraceJob):
+            answer = EventAnswer(expected_header(work.order.run_id, work.order.job.request, installed_versions()))
             # Programs are deterministic: this attempt goes on where an earlier one ended.
             work.results = self._wait_for(self._log.results(work.attempt.run)) if work.attempt.count else []
             answer.pass_over([json.loads(event) for event in work.results])
@@ -155,27 +147,27 @@ class Worker:
 
     def _refusal(self, work: _Work) -> Problem | None:
         """Why this run is not to be carried out."""
-        job = work.job
+        job = work.order.job
         if work.attempt.number > TRIES_MAX:
             return problem("internal", fact("problem-given-up", count=TRIES_MAX))
-        if isinstance(job, TraceJob) and trace_id(job.request, installed_versions()) != work.run_id:
+        if isinstance(job, TraceJob) and trace_id(job.request, installed_versions()) != work.order.run_id:
             return problem("internal", fact("problem-upgraded"))
         try:
             # It may have been asked for long before the client's others had used up their time.
-            self._wait_for(self._cpu.check(work.client))
+            self._wait_for(self._cpu.check(work.order.client))
         except BusyError as busy:
             return problem("busy", busy.fact)
         return None
 
     def _charge(self, work: _Work, seconds: float) -> None:
         with contextlib.suppress(BusyError):
-            self._wait_for(self._cpu.take(work.client, seconds))
+            self._wait_for(self._cpu.take(work.order.client, seconds))
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
         had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.results)
         try:
             outcome = execute(
-                self._complete(work.job),
+                self._complete(work.order.job),
                 lambda batch: self._append(work, batch),
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
@@ -203,7 +195,7 @@ class Worker:
 
     def _append(self, work: _Work, batch: list[bytes]) -> None:
         # A file goes into the store alone: the log is read over one connection, by everybody's readers.
-        if not isinstance(work.job, ExportJob):
+        if not isinstance(work.order.job, ExportJob):
             self._wait_for(self._log.append(work.attempt, batch))
         work.results += batch
 
@@ -211,12 +203,12 @@ class Worker:
         """Puts what lasts where every server finds it, before anybody is told that it is done."""
         if not outcome.lasting:
             return outcome
-        job = work.job
+        job = work.order.job
         try:
             if isinstance(job, TraceJob):
-                self._wait_for(self._store.put_trace(work.run_id, join_document(work.results)))
+                self._wait_for(self._store.put_trace(work.order.run_id, join_document(work.results)))
             elif isinstance(job, ExportJob):
-                self._wait_for(self._store.put_file(work.run_id, work.results[-1]))
+                self._wait_for(self._store.put_file(work.order.run_id, work.results[-1]))
         except StoreError as error:
             log.exception("a finished run could not be kept")
             lost = problem("internal", fact("problem-file-not-kept", error=str(error)))

@@ -57,20 +57,18 @@ class KeptProgram(TypedDict):
 
 
 @with_config(_STRICT)
-class Receipt(TypedDict):
-    """A trace that was asked for."""
-
-    id: str
-    status: Literal["queued", "running", "done"]
-    links: Links
-
-
-@with_config(_STRICT)
 class UnderWay(TypedDict):
     """A trace that is not finished."""
 
     id: str
     status: Literal["queued", "running", "done"]
+
+
+@with_config(_STRICT)
+class Receipt(UnderWay):
+    """A trace that was asked for."""
+
+    links: Links
 
 
 @with_config(_STRICT)

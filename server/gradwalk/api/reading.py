@@ -1,6 +1,7 @@
 """What is read out of finished traces for a server, in processes of their own: parsing one takes the GIL for long.
 
 Each function takes the document as it is kept, compressed, and gives bytes or something small.
+Those that draw or tell what a step does raise NothingToExport and ExportUnavailable, as exporters do.
 """
 
 import json
@@ -37,11 +38,7 @@ def load(stored: bytes) -> TraceDocument:
 
 
 def make_file(stored: bytes, name: str, selection: dict[str, Any]) -> bytes:
-    """A file by an exporter's name.
-
-    Raises:
-        NothingToExport, ExportUnavailable: see there.
-    """
+    """A file by an exporter's name."""
     exporter = find_exporter(name)
     assert exporter is not None
     return exporter.make(load(stored), Selection(**selection))
@@ -53,32 +50,20 @@ def bake(stored: bytes) -> bytes:
 
 
 def draw_preview(stored: bytes, selection: Selection, width: int, height: int) -> bytes:
-    """One stop as a PNG of exactly that size.
-
-    Raises:
-        NothingToExport, ExportUnavailable: see there.
-    """
+    """One stop as a PNG of exactly that size."""
     with speaking(selection.language):
         return write_preview(load(stored), selection, width, height)
 
 
 def describe_stop(stored: bytes, selection: Selection) -> bytes:
-    """JSON: which step it is, and what is said there.
-
-    Raises:
-        NothingToExport, ExportUnavailable: see there.
-    """
+    """JSON: which step it is, and what is said there."""
     with speaking(selection.language):
         stop = Walk(load(stored)).stop(selection)
     return encode([stop.step, stop.said])
 
 
 def tell_all(stored: bytes, language: str) -> bytes:
-    """JSON of a `Told`.
-
-    Raises:
-        ExportUnavailable: there is no V8 here, or it gave up on this trace.
-    """
+    """JSON of a `Told`."""
     document = load(stored)
     with speaking(language):
         sentences = Walk(document).sentences

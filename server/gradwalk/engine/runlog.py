@@ -113,6 +113,7 @@ class RunLog:
 
     Raises:
         redis.exceptions.RedisError: by every method, when the shared server does not answer in time.
+        FencedError: by those that write for an attempt, when another has begun, or the log is not where it should be.
     """
 
     def __init__(self, connection: redis.asyncio.Redis) -> None:
@@ -233,20 +234,13 @@ class RunLog:
         return [result for entry in entries for result in entry.batch]
 
     async def append(self, attempt: Attempt, batch: list[bytes]) -> None:
-        """Writes the next results; once, however often the command is repeated.
-
-        Raises:
-            FencedError: another attempt has begun, or the log is not where this attempt believes it to be.
-        """
+        """Writes the next results; once, however often the command is repeated."""
         await self._write(attempt, len(batch), {"size": len(batch), "batch": b"\n".join(batch)})
 
     async def beat(self, attempt: Attempt, progress: tuple[int, int] | None = None) -> bool:
         """Says that the worker lives, and how far it is where that is new.
 
         False when it should stop: no server follows the run, or another attempt has begun.
-
-        Raises:
-            FencedError: as `append`, where there is progress.
         """
         async with self._connection.pipeline() as pipeline:
             # It may have expired while the shared server was away.
@@ -261,11 +255,7 @@ class RunLog:
         return True
 
     async def finish(self, attempt: Attempt, outcome: Outcome, progress: tuple[int, int] | None = None) -> None:
-        """Writes how it ended; the log can be read for another minute.
-
-        Raises:
-            FencedError: as `append`.
-        """
+        """Writes how it ended; the log can be read for another minute."""
         fields = {} if progress is None else {"progress": json.dumps(progress)}
         fields["end"] = json.dumps({"lasting": outcome.lasting, "problem": outcome.problem})
         await self._write(attempt, 0, fields, outcome)

@@ -30,7 +30,7 @@ def test_the_extension_names_what_is_there() -> None:
 def test_html_holds_a_player_that_fetches_nothing_and_has_no_barrier(written, pandoc, run, browser):
     command = recipe("quarto.md", "sh", 1).removeprefix("pandoc")
     run("bash", "-ec", f"'{pandoc}' {command}", cwd=written)
-    page = browser.new_page()
+    page = browser.new_page(reduced_motion="reduce")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"file://{written}/lesson.html")

@@ -40,7 +40,7 @@ FOREIGN_TO_WORKERS = {
 }
 FOREIGN_TO_SERVERS = {
     "results": ("xadd", f"gradwalk:log:{RUN}", "*", "end", "{}"),
-    "the end of a log": ("set", f"gradwalk:written:{RUN}", "9-9"),
+    "the end of a log": ("pexpire", f"gradwalk:log:{RUN}", "1"),
     "a sign of life": ("set", f"gradwalk:beat:{RUN}", "a"),
     "a file": ("set", "gradwalk:file/a", "a"),
     "workers' names": ("set", "gradwalk:worker:a", "{}"),

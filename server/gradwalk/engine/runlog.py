@@ -5,13 +5,13 @@ Each change is one command or one transaction, so nothing is half done, whatever
     order:<run>     the name of the run's log, and its order: the server that sets it starts the run, others join
     ended:<run>     the same, for a minute, where the result does not last: the next request starts a new run
     watched:<run>   the servers that follow it
-    log:<log>       what it said so far; an entry's id is `<results so far>-<attempt>`
-    written:<log>   the id of the log's last entry, which Redis itself gives only together with its content
-    beat:<log>      the attempt that runs now; expires when its worker is dead
+    log:<log>       what it said so far; an entry's id is `<attempt>-<its number there>`
+    beat:<log>      the attempt that runs now, expires when its worker is dead; or that the log has ended
     waiting         runs that wait, in the order in which they start; `waiting-of:<client>` has those of a client
 
-Times to live are measured by Redis, so the clocks of the machines need not agree. Attempts are numbered: the first
-entry of a newer one fences the older ones off.
+Times to live are measured by Redis, so the clocks of the machines need not agree. Attempts of all runs are numbered by
+one counter, and Redis refuses an entry whose id is not larger than the last one: the first entry of a newer attempt
+fences the older ones off, and a command that is repeated after a lost answer changes nothing.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
 import redis.asyncio
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as NoAnswer  # noqa: N813 (Python has one of that name)
 
 from gradwalk.cluster.connection import name_key
@@ -41,8 +42,9 @@ _LIFETIME_MS = 6 * 3_600_000
 _ENTRIES_MAX = 256
 _BLOCK_MS = 5_000
 _WORKER_SECONDS = 6
-END: Final = b"%d-%d" % (2**64 - 1, 2**64 - 1)
+_END: Final = f"{2**64 - 1}-{2**64 - 1}"
 """The largest id: Redis refuses every entry after it."""
+_ENDED: Final = b"ended"
 _NAME: Final = 32
 """Characters of a log's name."""
 _ROUND: Final = 2**40 * PRIORITIES
@@ -70,10 +72,13 @@ class Attempt:
     run: SharedRun
     name: bytes
     number: int
+    """Larger than that of every earlier attempt, of whichever run."""
+    tries: int
     """How often this run was begun, this time included."""
-    count: int
-    """Results in the log, those of earlier attempts included."""
-    is_fenced: bool = False
+    results: list[bytes]
+    """All that is in the log, that of earlier attempts included."""
+    entries: int = 0
+    """Written by this attempt."""
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -84,6 +89,8 @@ class Entry:
     first: int = 0
     """Number of the first result in `batch`."""
     batch: tuple[bytes, ...] = ()
+    begun: str = ""
+    """The worker, where this is the first entry of its attempt."""
     progress: tuple[int, ...] | None = None
     """Pages that are done, and all of them."""
     outcome: Outcome | None = None
@@ -94,7 +101,7 @@ class Condition:
     """Of a run that is followed."""
 
     state: str
-    """queued, running or done; lost with its worker; unsent: the first in the queue, but messages are missing; gone."""
+    """queued; running, or over; lost with its worker; gone; unsent: the next to start, but messages are missing."""
     jobs_ahead: int
     is_stopping: bool
     """It still runs, and no server follows it: the end of its log comes soon."""
@@ -192,28 +199,21 @@ class RunLog:
             await self._connection.zrem(WAITING, run_id)
             return None
         run = _decode(run_id, known)
-        name, beat, written = f"{worker}/{uuid.uuid4().hex}".encode(), _beat_key(run), _written_key(run)
+        name = f"{worker}/{uuid.uuid4().hex}".encode()
         if await self._drop(run):
             return None
-        if await self._connection.set(beat, name, px=BEAT_MS, nx=True, get=True) not in (None, name):
+        if await self._connection.set(_beat_key(run), name, px=BEAT_MS, nx=True, get=True) not in (None, name):
             return None
-
-        async def write(pipeline: Any) -> Attempt | None:
-            last = await pipeline.get(written)
-            pipeline.multi()
-            if last == END:
-                pipeline.delete(beat)
-                return None
-            count, number = _decode_id(last)
-            if last is None:
-                # Where memory ran out, Redis may have thrown out the one key without the other.
-                pipeline.delete(name_key("log", run.log))
-            _put(pipeline, run, f"{count}-{number + 1}", {"begun": worker})
-            pipeline.pexpire(name_key("log", run.log), _LIFETIME_MS).incr(STARTED)
+        said = await self._entries(run)
+        if said and said[-1].outcome is not None:
+            return None
+        tries = 1 + sum(bool(entry.begun) for entry in said)
+        attempt = Attempt(run, name, await self._connection.incr(STARTED), tries, _results_of(said))
+        await self._write(attempt, {"begun": worker}, is_first=True)
+        async with self._connection.pipeline() as pipeline:
             _leave_queue(pipeline, run.order)
-            return Attempt(run, name, number + 1, count)
-
-        return await self._change(write, written)
+            await pipeline.execute()
+        return attempt
 
     async def _drop(self, run: SharedRun) -> bool:
         """Lets the next request start a new run, unless a server follows this one."""
@@ -230,12 +230,15 @@ class RunLog:
 
     async def results(self, run: SharedRun) -> list[bytes]:
         """Everything that was written so far."""
-        entries = [read_entry(*each) for each in await self._connection.xrange(name_key("log", run.log))]
-        return [result for entry in entries for result in entry.batch]
+        return _results_of(await self._entries(run))
+
+    async def _entries(self, run: SharedRun) -> list[Entry]:
+        return [read_entry(fields) for _, fields in await self._connection.xrange(_log_key(run))]
 
     async def append(self, attempt: Attempt, batch: list[bytes]) -> None:
-        """Writes the next results; once, however often the command is repeated."""
-        await self._write(attempt, len(batch), {"size": len(batch), "batch": b"\n".join(batch)})
+        """Writes the next results; JSON, which has no line breaks as we write it."""
+        await self._write(attempt, {"first": len(attempt.results), "batch": b"\n".join(batch)})
+        attempt.results += batch
 
     async def beat(self, attempt: Attempt, progress: tuple[int, int] | None = None) -> bool:
         """Says that the worker lives, and how far it is where that is new.
@@ -247,45 +250,48 @@ class RunLog:
             pipeline.set(_beat_key(attempt.run), attempt.name, px=BEAT_MS, nx=True)
             pipeline.getex(_beat_key(attempt.run), px=BEAT_MS).exists(name_key("watched", attempt.run.order.run_id))
             _, name, is_watched = await pipeline.execute()
-        attempt.is_fenced = name != attempt.name
-        if attempt.is_fenced or (not is_watched and await self._drop(attempt.run)):
+        if name != attempt.name or (not is_watched and await self._drop(attempt.run)):
             return False
         if progress is not None:
-            await self._write(attempt, 1, {"progress": json.dumps(progress)})
+            await self._write(attempt, {"progress": json.dumps(progress)})
         return True
 
     async def finish(self, attempt: Attempt, outcome: Outcome, progress: tuple[int, int] | None = None) -> None:
         """Writes how it ended; the log can be read for another minute."""
+        run, log, beat = attempt.run, _log_key(attempt.run), _beat_key(attempt.run)
+        order = name_key("order", run.order.run_id)
         fields = {} if progress is None else {"progress": json.dumps(progress)}
         fields["end"] = json.dumps({"lasting": outcome.lasting, "problem": outcome.problem})
-        await self._write(attempt, 0, fields, outcome)
-
-    async def _write(self, attempt: Attempt, size: int, fields: dict[str, Any], outcome: Outcome | None = None) -> None:
-        """One entry: the next `size` results, or with an outcome the last one."""
-        run, written, order = attempt.run, _written_key(attempt.run), name_key("order", attempt.run.order.run_id)
 
         async def write(pipeline: Any) -> None:
-            before = b"%d-%d" % (attempt.count, attempt.number)
-            after = b"%d-%d" % (attempt.count + size, attempt.number) if outcome is None else END
-            last = await pipeline.get(written)
-            is_current = outcome is not None and await _is_current(pipeline, run)
+            holder, is_there = await pipeline.get(beat), await pipeline.exists(log)
+            is_current = await _is_current(pipeline, run)
             pipeline.multi()
-            if attempt.is_fenced or last not in (before, after):
+            if holder == _ENDED:
+                return  # the answer was lost
+            if holder not in (attempt.name, None) or not is_there:
                 raise FencedError(run.order.run_id)
-            if last != after:
-                _put(pipeline, run, after, fields)
-            if outcome is None or last == after:
-                return
-            kept = order if outcome.lasting else name_key("ended", run.order.run_id)
-            if is_current and not outcome.lasting:
-                pipeline.rename(order, kept)
-            for key in (written, name_key("log", run.log), *[kept] * is_current):
-                pipeline.pexpire(key, RETAIN_MS)
-            pipeline.delete(_beat_key(run))
+            pipeline.xadd(log, fields, id=_END).pexpire(log, RETAIN_MS).set(beat, _ENDED, px=RETAIN_MS)
+            if is_current and outcome.lasting:
+                pipeline.pexpire(order, RETAIN_MS)
+            elif is_current:
+                ended = name_key("ended", run.order.run_id)
+                pipeline.rename(order, ended).pexpire(ended, RETAIN_MS)
 
         async with attempt.writing:
-            await self._change(write, written, order)
-            attempt.count += size
+            await self._change(write, beat, log, order)
+
+    async def _write(self, attempt: Attempt, fields: dict[str, Any], *, is_first: bool = False) -> None:
+        """The attempt's next entry; once, however often the command is repeated."""
+        log = _log_key(attempt.run)
+        async with attempt.writing, self._connection.pipeline() as pipeline:
+            entry_id = f"{attempt.number}-{attempt.entries}"
+            pipeline.xadd(log, fields, id=entry_id, nomkstream=not is_first).pexpire(log, _LIFETIME_MS)
+            written, _ = await pipeline.execute(raise_on_error=False)
+            is_refused = isinstance(written, ResponseError)
+            if written is None or (is_refused and not await self._connection.xrange(log, entry_id, entry_id)):
+                raise FencedError(attempt.run.order.run_id)
+            attempt.entries += 1
 
     async def _change(self, change: Callable[[Any], Awaitable[T]], *watched: str) -> T:
         """One transaction, repeated where one of these keys changes meanwhile; gives what `change` returns."""
@@ -305,16 +311,14 @@ class RunLog:
                     pipeline.srem(name_key("watched", run.order.run_id), server)
             for run, _ in followed:
                 pipeline.exists(name_key("watched", run.order.run_id)).exists(_beat_key(run))
-                pipeline.getrange(name_key("order", run.order.run_id), 0, _NAME - 1).get(_written_key(run))
+                pipeline.getrange(name_key("order", run.order.run_id), 0, _NAME - 1)
                 pipeline.zrank(WAITING, run.order.run_id)
-            found = iter((await pipeline.execute())[-5 * len(followed) :])
-        for (run, _), is_watched, beats, log, written, place in zip(followed, *[found] * 5, strict=False):
-            if written == END:
-                state = "done"
+            found = iter((await pipeline.execute())[-4 * len(followed) :])
+        for (run, _), is_watched, beats, log, place in zip(followed, *[found] * 4, strict=False):
+            if beats:
+                state = "running"
             elif log != run.log.encode():
                 state = "gone"
-            elif beats:
-                state = "running"
             elif place is None:
                 state = "lost"
             else:
@@ -387,21 +391,24 @@ class Reader:
             if key == self._wake.encode():
                 self._woken = entries[-1][0].decode()
             else:
-                news += [(names[key.decode()], cursor.decode(), read_entry(cursor, said)) for cursor, said in entries]
+                news += [(names[key.decode()], cursor.decode(), read_entry(fields)) for cursor, fields in entries]
         return news
 
 
-def read_entry(entry_id: bytes, fields: Mapping[bytes, bytes]) -> Entry:
+def read_entry(fields: Mapping[bytes, bytes]) -> Entry:
     """One line of a log."""
     progress = tuple(json.loads(fields[b"progress"])) if b"progress" in fields else None
-    if b"end" in fields:
-        return Entry(progress=progress, outcome=Outcome(**json.loads(fields[b"end"])))
-    if b"batch" not in fields:
-        return Entry(progress=progress)
-    size, payload = int(fields[b"size"]), fields[b"batch"]
-    # Several results are JSON, which has no line breaks as we write it; one alone may be any bytes.
-    batch = (payload,) if size == 1 else tuple(payload.split(b"\n"))
-    return Entry(_decode_id(entry_id)[0] - size, batch)
+    outcome = Outcome(**json.loads(fields[b"end"])) if b"end" in fields else None
+    batch = tuple(fields[b"batch"].split(b"\n")) if b"batch" in fields else ()
+    return Entry(int(fields.get(b"first", 0)), batch, fields.get(b"begun", b"").decode(), progress, outcome)
+
+
+def _results_of(entries: list[Entry]) -> list[bytes]:
+    """Without what a later attempt has written once more: programs are deterministic."""
+    results: list[bytes] = []
+    for entry in entries:
+        results += entry.batch[len(results) - entry.first :]
+    return results
 
 
 def _watch(pipeline: Any, run_id: str, server: str) -> None:
@@ -415,11 +422,6 @@ def _leave_queue(pipeline: Any, order: Order) -> None:
 def _remove(pipeline: Any, order: Order) -> None:
     pipeline.delete(name_key("order", order.run_id))
     _leave_queue(pipeline, order)
-
-
-def _put(pipeline: Any, run: SharedRun, entry_id: str | bytes, fields: dict[str, Any]) -> None:
-    pipeline.xadd(name_key("log", run.log), fields, id=entry_id)
-    pipeline.set(_written_key(run), entry_id, px=_LIFETIME_MS)
 
 
 async def _is_current(pipeline: Any, run: SharedRun) -> bool:
@@ -437,14 +439,8 @@ def _decode(run_id: str, value: bytes) -> SharedRun:
     return SharedRun(Order(run_id, JOB.validate_json(job), Lane(lane), client), value[:_NAME].decode())
 
 
-def _decode_id(entry_id: bytes | None) -> tuple[int, int]:
-    """Results so far and the attempt; of an empty log 0 and 0."""
-    count, _, attempt = (entry_id or b"0-0").partition(b"-")
-    return int(count), int(attempt)
-
-
-def _written_key(run: SharedRun) -> str:
-    return name_key("written", run.log)
+def _log_key(run: SharedRun) -> str:
+    return name_key("log", run.log)
 
 
 def _beat_key(run: SharedRun) -> str:

@@ -57,7 +57,6 @@ class _Work:
     deadline: float
     """When its beats end, so that another worker takes over: outside of every other limit."""
     cancellation: Cancellation = field(default_factory=Cancellation)
-    results: list[bytes] = field(default_factory=list)
     progress: tuple[int, int] | None = None
     told: tuple[int, int] | None = None
     """What readers know of the progress."""
@@ -138,8 +137,7 @@ class Worker:
         if isinstance(work.order.job, TraceJob):
             answer = EventAnswer(expected_header(work.order.run_id, work.order.job.request, installed_versions()))
             # Programs are deterministic: this attempt goes on where an earlier one ended.
-            work.results = self._wait_for(self._log.results(work.attempt.run)) if work.attempt.count else []
-            answer.pass_over([json.loads(event) for event in work.results])
+            answer.pass_over([json.loads(event) for event in work.attempt.results])
         refusal = self._refusal(work)
         if refusal is not None:
             return refuse(refusal, lambda batch: self._append(work, batch), answer)
@@ -148,7 +146,7 @@ class Worker:
     def _refusal(self, work: _Work) -> Problem | None:
         """Why this run is not to be carried out."""
         job = work.order.job
-        if work.attempt.number > TRIES_MAX:
+        if work.attempt.tries > TRIES_MAX:
             return problem("internal", fact("problem-given-up", count=TRIES_MAX))
         if isinstance(job, TraceJob) and trace_id(job.request, installed_versions()) != work.order.run_id:
             return problem("internal", fact("problem-upgraded"))
@@ -164,7 +162,7 @@ class Worker:
             self._wait_for(self._cpu.take(work.order.client, seconds))
 
     def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
-        had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.results)
+        had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.attempt.results)
         try:
             outcome = execute(
                 self._complete(work.order.job),
@@ -195,9 +193,10 @@ class Worker:
 
     def _append(self, work: _Work, batch: list[bytes]) -> None:
         # A file goes into the store alone: the log is read over one connection, by everybody's readers.
-        if not isinstance(work.order.job, ExportJob):
+        if isinstance(work.order.job, ExportJob):
+            work.attempt.results += batch
+        else:
             self._wait_for(self._log.append(work.attempt, batch))
-        work.results += batch
 
     def _keep(self, work: _Work, outcome: Outcome) -> Outcome:
         """Puts what lasts where every server finds it, before anybody is told that it is done."""
@@ -206,9 +205,9 @@ class Worker:
         job = work.order.job
         try:
             if isinstance(job, TraceJob):
-                self._wait_for(self._store.put_trace(work.order.run_id, join_document(work.results)))
+                self._wait_for(self._store.put_trace(work.order.run_id, join_document(work.attempt.results)))
             elif isinstance(job, ExportJob):
-                self._wait_for(self._store.put_file(work.order.run_id, work.results[-1]))
+                self._wait_for(self._store.put_file(work.order.run_id, work.attempt.results[-1]))
         except StoreError as error:
             log.exception("a finished run could not be kept")
             lost = problem("internal", fact("problem-file-not-kept", error=str(error)))

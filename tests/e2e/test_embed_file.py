@@ -55,7 +55,7 @@ def test_every_step_can_be_reached_and_groups_open_without_a_network(new_page: O
 @pytest.mark.parametrize(("language", "reader"), [("de", "en-GB"), ("en", "de-DE")])
 def test_it_speaks_the_language_it_was_made_in_and_asks_for_none(new_page, tmp_path, language, reader):
     exporter, file = find_exporter("html"), tmp_path / "page.html"
-    content = exporter.make(golden("x-times-x"), Selection(language=language))
+    content = exporter.make(golden("x-times-x"), Selection(lang=language))
     page, asked = open_file(new_page, file, content, locale=reader)
     expect(page.locator("html")).to_have_attribute("lang", language)
     for address in ("", "#lang=de"):

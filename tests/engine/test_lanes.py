@@ -27,6 +27,7 @@ from tests.world.processes import command_of, descendants_of, is_alive
 DOCUMENT = (Path(__file__).parents[1] / "golden/chain-of-two.json").read_bytes()
 CHAIN = "x = torch.tensor(1.0, requires_grad=True)\ny = x\nfor _ in range(150):\n    y = y * 1.01\ny.backward()\n"
 """Hundreds of pages: long enough to be left, however slow the machine."""
+PHASES = Selection(every="phase")
 JOB = ExportJob(trace="a" * 40, name="pages", document=compress(DOCUMENT))
 
 
@@ -40,7 +41,7 @@ async def order(document: bytes, store: RedisStore | None) -> ExportJob:
     trace = json.loads(document)["id"]
     if store is not None:
         await store.put_trace(trace, document)
-    return ExportJob(trace=trace, name="pages", every="phase", document=None if store else compress(document))
+    return ExportJob(trace=trace, name="pages", selection=PHASES, document=None if store else compress(document))
 
 
 async def keep_nothing(_: Run) -> bool:
@@ -76,8 +77,7 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_f
         told = (await asyncio.gather(*map(to_the_end, asked)))[0]
         assert told == sorted(told)
         assert told[-1] == (10, 10)
-        exporter = find_exporter("pages")
-        oracle = exporter.write(load_document(json.loads(DOCUMENT)), Selection(every="phase"))
+        oracle = find_exporter("pages").write(load_document(json.loads(DOCUMENT)), PHASES)
         assert (await store.get_file(asked[0].id) if store else asked[0].log[-1]) == oracle
         await until(lambda: engine.status().started == before + 2)
 

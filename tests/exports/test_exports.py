@@ -60,7 +60,7 @@ def test_a_still_has_the_shape_and_the_ground_that_were_asked_for(square, shape,
 
 
 def test_a_page_is_written_in_letters_that_come_along(square: TraceDocument) -> None:
-    read = PdfReader(io.BytesIO(export("pdf", square, Selection(1, language="de"))))
+    read = PdfReader(io.BytesIO(export("pdf", square, Selection(1, lang="de"))))
     names = {str(font["/BaseFont"]).partition("+")[2] for font in read.pages[0]["/Resources"]["/Font"].values()}
     assert names <= {"DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono", "DejaVuSansMono-Bold"}
     assert names

@@ -5,12 +5,12 @@ the engine, after everything that somebody looks at.
 """
 
 from collections.abc import AsyncGenerator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
@@ -21,9 +21,9 @@ from gradwalk.api.streams import message
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, REFUSALS, Client, Language, ServiceOf, TraceId
 from gradwalk.engine.export import ExportJob, NoFileError
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Direction, Every, Shape, Theme
+from gradwalk.exports.exporter import LAST_PHASE, Selection
 from gradwalk.protocol.facts import Filling, code, fact
-from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, tell
+from gradwalk.words.catalogue import tell
 
 router = APIRouter(prefix="/api", tags=["exports"])
 
@@ -55,35 +55,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 Name = Annotated[str, Path(description="One of `/api/exports`.", max_length=32)]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The part of the trace that a file shows."""
-
-    step: Annotated[int | None, Query(ge=0, lt=2**31, description="1-based; 0 is before the pass.")] = None
-    phase: Annotated[int, Query(ge=1, le=LAST_PHASE)] = LAST_PHASE
-    every: Annotated[Every, Query(description="What one page, slide or picture of a film shows.")] = "step"
-    direction: Annotated[Direction, Query(description="Which walk; the forward one has phases 1 to 3.")] = "backward"
-    theme: Annotated[Theme, Query(description="Of pictures, pages and films.")] = "light"
-    shape: Annotated[Shape, Query(description="Of pictures, pages and films; a slide's.")] = "16:9"
-    transparent: Annotated[bool, Query(description="Pictures and pages without a ground of their own.")] = False
-    lang: Annotated[str, Query(description="Of what the file says.", json_schema_extra={"enum": [*LANGUAGES]})] = (
-        LANGUAGE
-    )
-
-    @property
-    def language(self) -> str:
-        """One that there is a catalogue for."""
-        return self.lang if self.lang in LANGUAGES else LANGUAGE
-
-    @property
-    def query(self) -> str:
-        """As in an address."""
-        lang = None if self.language == LANGUAGE else self.language
-        given = {**asdict(self), "transparent": self.transparent or None, "lang": lang}
-        return urlencode({name: value for name, value in given.items() if value is not None})
-
-
-WantedOf = Annotated[Wanted, Depends()]
+Wanted = Annotated[Selection, Depends()]
 
 
 async def _begin(
@@ -91,7 +63,7 @@ async def _begin(
     name: Name,
     service: ServiceOf,
     client: Client,
-    wanted: WantedOf,
+    wanted: Wanted,
 ) -> Making:
     """Before the answer, so that a refusal has its status."""
     exporter = find_exporter(name)
@@ -99,10 +71,9 @@ async def _begin(
         known: list[Filling] = [code(each.name) for each in EXPORTERS]
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
     # A file with all pages is the same one wherever the reader stands.
-    shown = asdict(replace(wanted, step=None, phase=LAST_PHASE) if exporter.has_pages else wanted)
-    del shown["lang"]
+    selection = replace(wanted, step=None, phase=LAST_PHASE) if exporter.has_pages else wanted
     document = await find_finished_document(service, trace)
-    job = ExportJob(trace=trace, name=exporter.name, language=wanted.language, document=document, **shown)
+    job = ExportJob(trace=trace, name=exporter.name, selection=selection, document=document)
     return await begin_file(service, exporter, job, client)
 
 
@@ -110,7 +81,7 @@ FileOf = Annotated[Making, Depends(_begin)]
 
 
 @router.get("/traces/{trace}/export/{name}", responses={200: {"description": "The file."}, **_PROBLEMS})
-async def export_trace(making: FileOf, wanted: WantedOf, language: Language) -> Response:
+async def export_trace(making: FileOf, wanted: Wanted, language: Language) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter = making.exporter
     async for _ in making.progress():
@@ -137,12 +108,12 @@ async def export_trace(making: FileOf, wanted: WantedOf, language: Language) -> 
         **NOT_FOUND,
     },
 )
-async def follow_export(making: FileOf, wanted: WantedOf, language: Language) -> Response:
+async def follow_export(making: FileOf, wanted: Wanted, language: Language) -> Response:
     """Makes the same file and tells how far it is; it is then fetched from the address told at the end."""
     return EventStream(_tell(making, wanted, language), making.service.metrics.stream("export"))
 
 
-async def _tell(making: Making, wanted: Wanted, language: str) -> AsyncGenerator[bytes]:
+async def _tell(making: Making, wanted: Selection, language: str) -> AsyncGenerator[bytes]:
     async for done, of, ahead in making.progress():
         yield message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
@@ -151,5 +122,7 @@ async def _tell(making: Making, wanted: Wanted, language: str) -> AsyncGenerator
         why = (refusal.problem or LOST)["fact"]
         yield message("problem", {"detail": tell(why, language), "fact": why})
     else:
-        address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{wanted.query}"
-        yield message("done", {"address": address})
+        usual = asdict(Selection())
+        query = urlencode({name: value for name, value in asdict(wanted).items() if value != usual[name]})
+        address = f"/api/traces/{making.job.trace}/export/{making.exporter.name}?{query}"
+        yield message("done", {"address": address.removesuffix("?")})

@@ -65,10 +65,10 @@ def read_place(text: str | None) -> str | None:
 def selection_of(place: str | None, language: str = LANGUAGE) -> Selection:
     """The still that a place names; the last one without a place."""
     if place is None:
-        return Selection(language=language)
+        return Selection(lang=language)
     step, _, phase = place.removeprefix("f").partition(".")
     direction: Direction = "forward" if place.startswith("f") else "backward"
-    return Selection(int(step), int(phase) if phase else 1, direction=direction, language=language)
+    return Selection(int(step), int(phase) if phase else 1, direction=direction, lang=language)
 
 
 async def find_program(service: Service, snippet: str) -> TraceRequest:

@@ -5,7 +5,7 @@ Those that draw or tell what a step does raise NothingToExport and ExportUnavail
 """
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -37,11 +37,11 @@ def load(stored: bytes) -> TraceDocument:
     return load_document(json.loads(decompress(stored)))
 
 
-def make_file(stored: bytes, name: str, selection: dict[str, Any]) -> bytes:
+def make_file(stored: bytes, name: str, selection: Selection) -> bytes:
     """A file by an exporter's name."""
     exporter = find_exporter(name)
     assert exporter is not None
-    return exporter.make(load(stored), Selection(**selection))
+    return exporter.make(load(stored), selection)
 
 
 def bake(stored: bytes) -> bytes:
@@ -51,13 +51,13 @@ def bake(stored: bytes) -> bytes:
 
 def draw_preview(stored: bytes, selection: Selection, width: int, height: int) -> bytes:
     """One stop as a PNG of exactly that size."""
-    with speaking(selection.language):
+    with speaking(selection.lang):
         return write_preview(load(stored), selection, width, height)
 
 
 def describe_stop(stored: bytes, selection: Selection) -> bytes:
     """JSON: which step it is, and what is said there."""
-    with speaking(selection.language):
+    with speaking(selection.lang):
         stop = Walk(load(stored)).stop(selection)
     return encode([stop.step, stop.said])
 

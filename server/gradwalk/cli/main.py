@@ -188,9 +188,8 @@ def export(  # noqa: PLR0913 (one parameter per option)
     document = saved or load_document(json.loads(join_document(_trace_file(file, inputs, grad_output, seed))))
     try:
         with _progress_bar(exporter) as report:
-            language = current_language()
-            selection = Selection(step, phase, every, direction, language, report, theme, shape, transparent)
-            body = exporter.make(document, selection)
+            selection = Selection(step, phase, every, direction, theme, shape, transparent, current_language())
+            body = exporter.make(document, selection, report)
     except (NothingToExport, ExportUnavailable) as reason:
         raise Failure(reason.fact) from reason
     _write(body, output)

@@ -7,22 +7,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from hashlib import sha256
 from typing import IO, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gradwalk.exports.exporter import (
-    LAST_PHASE,
-    Direction,
-    Every,
-    ExportUnavailable,
-    NothingToExport,
-    Shape,
-    Theme,
-)
+from gradwalk.exports.exporter import ExportUnavailable, NothingToExport, Report, Selection
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
@@ -30,7 +23,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.sandbox.cancellation import Cancellation
 from gradwalk.sandbox.conversation import Charge, charge_nobody
 from gradwalk.store.compression import decompress
-from gradwalk.words.catalogue import LANGUAGE, tell
+from gradwalk.words.catalogue import tell
 
 LONGEST_SECONDS = 600.0
 MAKER = ("-m", "gradwalk.exports.maker")
@@ -48,25 +41,13 @@ class ExportJob(BaseModel):
     kind: Literal["export"] = "export"
     trace: str
     name: str
-    step: int | None = None
-    phase: int = LAST_PHASE
-    every: Every = "step"
-    direction: Direction = "backward"
-    theme: Theme = "light"
-    shape: Shape = "16:9"
-    transparent: bool = False
-    language: str = LANGUAGE
+    selection: Selection = Selection()
     document: bytes | None = Field(
         default=None,
         exclude=True,
         repr=False,
         description="Compressed; not sent to a worker, which finds it by `trace`.",
     )
-
-    @property
-    def selection(self) -> dict[str, Any]:
-        """What makes a `Selection`."""
-        return self.model_dump(exclude={"kind", "trace", "name"})
 
     def address(self, version: str) -> str:
         """Where the file is found: the same trace, wishes and `version` of gradwalk give the same bytes."""
@@ -87,7 +68,7 @@ class MakerBrokeError(RuntimeError):
 
 def make_file(
     job: ExportJob,
-    report: Callable[[int, int], None],
+    report: Report,
     cancellation: Cancellation,
     *,
     charge: Charge = charge_nobody,
@@ -159,15 +140,13 @@ class _Ending:
         self.stop()
 
 
-def _converse(
-    maker: subprocess.Popen[bytes], job: ExportJob, document: bytes, report: Callable[[int, int], None]
-) -> bytes | None:
+def _converse(maker: subprocess.Popen[bytes], job: ExportJob, document: bytes, report: Report) -> bytes | None:
     """The file; None when the process ended before."""
     assert maker.stdin is not None
     assert maker.stdout is not None
     with suppress(BrokenPipeError):
-        maker.stdin.write(encode({"name": job.name, "selection": job.selection, "bytes": len(document)}) + b"\n")
-        maker.stdin.write(document)
+        asked = {"name": job.name, "selection": asdict(job.selection), "bytes": len(document)}
+        maker.stdin.write(encode(asked) + b"\n" + document)
         maker.stdin.flush()
     for line in maker.stdout:
         if not line.endswith(b"\n"):

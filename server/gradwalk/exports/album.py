@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from gradwalk.exports.exporter import ExportUnavailable, Selection
+from gradwalk.exports.exporter import ExportUnavailable, Selection, report_pages
 from gradwalk.exports.walk import Stop, Walk
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import fact
@@ -33,9 +33,9 @@ def draw_stops(
         stops.insert(0, walk.opening(selection.direction))
     if len(stops) > MOST_PAGES:
         raise ExportUnavailable(fact("export-too-many-pages", pages=str(len(stops)), most=str(MOST_PAGES)))
-    selection.report(0, len(stops))
+    report_pages(0, len(stops))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         made = pool.map(lambda stop: make(walk, stop), stops)
         for done, (stop, page) in enumerate(zip(stops, made, strict=True), start=1):
             yield stop, page
-            selection.report(done, len(stops))
+            report_pages(done, len(stops))

@@ -1,12 +1,15 @@
 """What an exporter promises."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
 
 from gradwalk.protocol.document import TraceDocument
 from gradwalk.protocol.facts import Fact
-from gradwalk.words.catalogue import LANGUAGE, speaking
+from gradwalk.words.catalogue import LANGUAGE, LANGUAGES, speaking
 from gradwalk.words.errors import FactError
 
 LAST_PHASE = 5
@@ -26,6 +29,14 @@ def report_nothing(_done: int, _of: int) -> None:
     """For who does not wait at a screen."""
 
 
+_REPORT: ContextVar[Report] = ContextVar("report", default=report_nothing)
+
+
+def report_pages(done: int, of: int) -> None:
+    """Called by an exporter with pages: before the first one and after each."""
+    _REPORT.get()(done, of)
+
+
 @dataclass(frozen=True)
 class Look:
     """How a picture is drawn."""
@@ -40,24 +51,22 @@ class Look:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is wanted of the trace."""
+    """What is wanted of the trace; the fields are the parameters of its address as well."""
 
-    step: int | None = None
-    """For a still: 1-based over the whole trace; 0 = before the pass, None = after the last step."""
-    phase: int = LAST_PHASE
+    step: Annotated[int | None, Field(ge=0, lt=2**31, description="1-based; 0 is before the pass.")] = None
+    """For a still, over the whole trace; None = after the last step."""
+    phase: Annotated[int, Field(ge=1, le=LAST_PHASE)] = LAST_PHASE
     """For a still: 1 to 5: collect, local rule, multiply, send, land. Forwards 1 to 3: arrive, compute, save."""
-    every: Every = "step"
-    """For an exporter with pages: one per step, or one per phase of each step."""
-    direction: Direction = "backward"
-    """Which of the two walks: the forward one has a step per differentiable operation."""
-    language: str = LANGUAGE
-    """Of sentences and captions; one of `LANGUAGES`."""
-    report: Report = field(default=report_nothing, compare=False)
-    """For an exporter with pages: called before the first page and after each."""
-    theme: Theme = "light"
-    shape: Shape = "16:9"
-    """Of pictures, pages and films; a slide's."""
-    transparent: bool = False
+    every: Annotated[Every, Field(description="What one page, slide or picture of a film shows.")] = "step"
+    direction: Annotated[Direction, Field(description="Which walk; the forward one has phases 1 to 3.")] = "backward"
+    theme: Annotated[Theme, Field(description="Of pictures, pages and films.")] = "light"
+    shape: Annotated[Shape, Field(description="Of pictures, pages and films; a slide's.")] = "16:9"
+    transparent: Annotated[bool, Field(description="Pictures and pages without a ground of their own.")] = False
+    lang: Annotated[
+        str,
+        AfterValidator(lambda asked: asked if asked in LANGUAGES else LANGUAGE),
+        Field(description="Of what the file says.", json_schema_extra={"enum": [*LANGUAGES]}),
+    ] = LANGUAGE
 
     @property
     def look(self) -> Look:
@@ -89,14 +98,18 @@ class Exporter:
     has_pages: bool = False
     """True: the whole trace as one page, slide or frame per step, or per phase with `Selection.every`."""
 
-    def make(self, document: TraceDocument, selection: Selection) -> bytes:
-        """The file, in the language of the selection.
+    def make(self, document: TraceDocument, selection: Selection, report: Report = report_nothing) -> bytes:
+        """The file, in the language of the selection; `report` hears of its pages.
 
         Raises:
             ExportUnavailable, NothingToExport: see there.
         """
-        with speaking(selection.language):
-            return self.write(document, selection)
+        before = _REPORT.set(report)
+        try:
+            with speaking(selection.lang):
+                return self.write(document, selection)
+        finally:
+            _REPORT.reset(before)
 
 
 class ExportUnavailable(FactError):

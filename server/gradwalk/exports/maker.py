@@ -29,9 +29,8 @@ def main() -> None:
     threading.Thread(target=_end_when_nobody_waits, daemon=True).start()
     exporter = find_exporter(asked["name"])
     assert exporter is not None
-    selection = Selection(**asked["selection"], report=lambda done, of: _say({"done": done, "of": of}))
     try:
-        body = exporter.make(load_document(json.loads(document)), selection)
+        body = exporter.make(load_document(json.loads(document)), Selection(**asked["selection"]), _say_pages)
     except (NothingToExport, ExportUnavailable) as refusal:
         _say({"refusal": type(refusal).__name__, "fact": refusal.fact})
         return
@@ -40,6 +39,10 @@ def main() -> None:
         SCENE.end()
     _say({"bytes": len(body)})
     _write(body)
+
+
+def _say_pages(done: int, of: int) -> None:
+    _say({"done": done, "of": of})
 
 
 def _say(news: dict[str, Any]) -> None:

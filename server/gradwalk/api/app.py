@@ -46,9 +46,9 @@ _EVERYWHERE: dict[int | str, dict[str, Any]] = {
     421: {"description": "This server does not answer to the name in `Host`."},
     503: {"description": "Not now: the store does not answer."},
 }
-_RELAXED_COLLECTION = (20_000, 10, 10)
-"""Thresholds of the garbage collector. With Python's own, what is on its way to a hall of 3,000 counts as having grown
-old, and every few moves all of the hall's connections are walked through, for a fifth of a second."""
+_RELAXED_COLLECTION = (5_000, 1, 400)
+"""Thresholds of the garbage collector. A collection stops everybody, the longer the more young objects there are, so it
+is often and short. One that walks through all is seldom: of a hall of 3,000 it takes a fifth of a second."""
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 

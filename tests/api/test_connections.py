@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPResponse
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -40,6 +39,12 @@ def status_of(connection: socket.socket, request: bytes = PROBE) -> int:
     return answer.status
 
 
+def is_let_in(server: SharedServer, address: str) -> bool:
+    """Whether one more connection of that address is answered."""
+    with connected(server, address) as connection:
+        return status_of(connection) == 200
+
+
 def answered(server: SharedServer, address: str, held: ExitStack) -> socket.socket:
     """A connection that stays open for the next request; it had its first answer before its time was over."""
     connection = held.enter_context(connected(server, address))
@@ -49,24 +54,18 @@ def answered(server: SharedServer, address: str, held: ExitStack) -> socket.sock
 
 def test_one_address_has_its_part_of_the_connections(narrow_server: SharedServer) -> None:
     with ExitStack() as held:
-        mine = [answered(narrow_server, MINE, held) for _ in range(MOST)]
-        with connected(narrow_server, MINE) as more, connected(narrow_server, OTHER) as other:
-            assert (status_of(more), status_of(other)) == (0, 200)
-        for each in mine:
-            each.close()
-
-        def is_let_in() -> bool:
-            with connected(narrow_server, MINE) as again:
-                return status_of(again) == 200
-
-        wait_until(is_let_in)
+        for _ in range(MOST):
+            answered(narrow_server, MINE, held)
+        assert [is_let_in(narrow_server, each) for each in (MINE, OTHER)] == [False, True]
+        held.close()
+        wait_until(lambda: is_let_in(narrow_server, MINE))
 
 
+POST = b"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 HALVES = {
     "nothing": b"",
-    "head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-More: ",
-    "body": b"POST /api/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b'Content-Length: 1000\r\n\r\n{"source": ',
+    "head": PROBE[:-2] + b"X-More: ",
+    "body": POST + b'Content-Length: 1000\r\n\r\n{"source": ',
     "second head": PROBE + b"GET /he",
 }
 
@@ -75,18 +74,27 @@ HALVES = {
 def test_a_request_that_does_not_end_is_ended(narrow_server: SharedServer, half: bytes) -> None:
     with connected(narrow_server, HALF) as connection:
         connection.sendall(half)
-        told = b""
+        told = []
         with suppress(ConnectionResetError):
-            while part := connection.recv(65_536):
-                told += part
-        assert told.count(b"HTTP/1.1 200") == half.count(PROBE)
+            told += iter(lambda: connection.recv(65_536), b"")
+        assert b"".join(told).count(b"HTTP/1.1 200") == half.count(PROBE)
 
 
-def test_a_head_without_end_is_refused_before_its_time(server: SharedServer) -> None:
+LONG = {
+    "head without end": PROBE[:-2] + b"X-More: and more\r\n" * 100_000,
+    "headers": PROBE[:-2] + b"A:\r\n" * 1_000 + b"\r\n",
+    "list": PROBE[:-2] + b"Cookie: " + b"a=1;" * 1_000 + b"\r\n\r\n",
+    "query": PROBE.replace(b" HTTP", b"?" + b"a&" * 1_000 + b" HTTP"),
+    "pieces": POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 1_000 + b"0\r\n\r\n",
+    "pipeline": PROBE * 100,
+}
+
+
+@pytest.mark.parametrize("asked", LONG.values(), ids=LONG)
+def test_what_takes_long_to_read_is_refused_before_its_time(server: SharedServer, asked: bytes) -> None:
     with connected(server, MINE) as connection:
-        head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-More: and more\r\n" * 100_000
-        assert status_of(connection, head) != 200
-    assert server.client.get("/healthz").status_code == 200
+        assert status_of(connection, asked) in (0, 400)
+    assert is_let_in(server, MINE)
 
 
 def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: SharedServer) -> None:
@@ -105,11 +113,8 @@ def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narro
 
 def test_above_its_memory_a_server_begins_nothing_and_still_answers(start_server: Callable[..., Server]) -> None:
     server = start_server(memory_bytes_max=1, path="/healthz")
-    answers: dict[str, Any] = {
-        "run": server.client.post("/api/traces", json={"source": "x = 1"}),
-        "frame": server.client.get(f"/embed/{'0' * 40}"),
-    }
-    for answer in answers.values():
+    run = server.client.post("/api/traces", json={"source": "x = 1"})
+    for answer in (run, server.client.get(f"/embed/{'0' * 40}")):
         assert (answer.status_code, answer.json()["fact"]["kind"]) == (503, "api-full")
         assert int(answer.headers["retry-after"]) >= 1
     assert server.client.get("/").status_code == server.client.get("/healthz").status_code == 200

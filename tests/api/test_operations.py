@@ -50,15 +50,14 @@ def test_a_request_is_one_line_with_its_trace_and_room(server: SharedServer) -> 
     wait_until(lambda: len(lines()) == len(names))
     posted, _, entered, read = sorted(lines(), key=lambda line: names.index(line["request_id"]))
     assert {"time", "level", "logger", "method", "path", "status", "bytes", "ms"} <= set(read)
-    assert read["bytes"] == len(said.content)
     assert posted["trace_id"] == read["trace_id"] == trace
-    assert entered["room"] == code
+    assert (read["bytes"], entered["room"]) == (len(said.content), code)
 
 
 def test_a_path_cannot_command_a_terminal_or_forge_a_line(narrow_server: SharedServer) -> None:
-    narrow_server.client.get("/a%1b%5d0;gone%07%1b%5b2J%0a15:40:00%20info%20forged%0d%c2%9b%e2%80%ae")
-    narrow_server.client.get("/b%1b%5b2J")
-    narrow_server.client.get("/after-the-path")
+    forged = "/a%1b%5d0;gone%07%1b%5b2J%0a15:40:00%20info%20forged%0d%c2%9b%e2%80%ae"
+    for path in (forged, "/b%1b%5b2J", "/after-the-path"):
+        narrow_server.client.get(path)
     wait_until(lambda: "/after-the-path" in narrow_server.log.read_text())
     lines = narrow_server.log.read_bytes().decode().split("\n")
     assert all(line.isprintable() for line in lines)
@@ -106,8 +105,7 @@ def test_no_program_ever_stands_in_the_log(server: SharedServer) -> None:
     wait_until(lambda: any(line.get("request_id") == "after-the-secret" for line in lines_of(server)))
     assert MARKER not in server.log.read_text()
     after = counts(server.client)
-    assert after["traces_total|status=timeout"] >= 1
-    assert after["sandbox_kills_total|reason=timeout"] >= 1
+    assert min(after["traces_total|status=timeout"], after["sandbox_kills_total|reason=timeout"]) >= 1
 
 
 def test_settings_stand_in_the_log_without_their_passwords(server: SharedServer) -> None:

@@ -97,6 +97,18 @@ def test_what_takes_long_to_read_is_refused_before_its_time(server: SharedServer
     assert is_let_in(server, MINE)
 
 
+def test_a_crowd_that_hangs_up_is_no_error(narrow_server: SharedServer) -> None:
+    # Answered in parts, so that many are in the middle of one.
+    asked = PROBE.replace(b"/healthz", b"/third-party-licenses.txt")
+    for crowd in (f"127.0.1.{number}" for number in range(1, 6)):
+        with ExitStack() as held:
+            for each in [answered(narrow_server, crowd, held) for _ in range(MOST)]:
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                each.sendall(asked)
+    assert narrow_server.client.get("/healthz").status_code == 200
+    assert "broke the server" not in narrow_server.log.read_text()
+
+
 def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: SharedServer) -> None:
     with ExitStack() as held:
         *crowd, other = (answered(narrow_server, one, held) for one in (*[CROWDED] * MOST, OTHER))

@@ -13,7 +13,8 @@ from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gradwalk.api.clients import name_client
 from gradwalk.api.settings import Settings
@@ -91,6 +92,7 @@ class CountedProtocol(HttpToolsProtocol):
     doorkeeper: ClassVar[Doorkeeper]
     turns: ClassVar[Turns]
     _client: str | None = None
+    _answering: RequestResponseCycle | None = None
     _late: asyncio.TimerHandle | None = None
     _is_in_head = True
     _head_bytes = 0
@@ -107,11 +109,24 @@ class CountedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         self.doorkeeper.leave(self._client)
+        if self._answering is not None:
+            # At once: what is still sent meanwhile would be an error.
+            self._answering.disconnected = True
         if self._client is None:
-            super().connection_lost(exc)
+            self._end(exc)
         else:
             # A crowd that hangs up together takes turns, too.
-            self.turns.take(self._client, partial(super().connection_lost, exc))
+            self.turns.take(self._client, partial(self._end, exc))
+
+    def _end(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._answering is not None:
+            # uvicorn tells the request that came last, which may wait behind the one that is being answered.
+            self._answering.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         if self._is_in_head:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from gradwalk.store.store import StoreError
 
@@ -26,14 +27,24 @@ class Documents:
 
     def __init__(self) -> None:
         self._pool = _start()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """One to each client: whatever it asks for, it has one process, and the others are left to others."""
 
-    async def ask(self, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
-        """What `work`, a function of `api.reading`, makes of a trace as it is kept.
+    async def ask(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
+        """What `work`, a function of `api.reading`, makes of a trace as it is kept; one after the other for a client.
 
         Raises:
             Exception: that of `work`.
             StoreError: the process ended over it, twice.
         """
+        turn = self._turns.setdefault(client, asyncio.Lock())
+        await turn.acquire()
+        # A reader who hangs up does not end the work, nor therefore the turn.
+        working = asyncio.ensure_future(self._ask(work, stored, *arguments))
+        working.add_done_callback(lambda _: turn.release())
+        return await asyncio.shield(working)
+
+    async def _ask(self, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
         for _ in range(2):
             pool = self._pool
             try:
@@ -46,11 +57,11 @@ class Documents:
                     self._pool = _start()
         raise StoreError("the process that reads traces ended")
 
-    async def glance(self, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
+    async def glance(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
         """As `ask`, of what needs no V8: of a small trace it is had here, in a thread, which is sooner."""
         if len(stored) <= _SMALL_BYTES:
             return await asyncio.to_thread(work, stored, *arguments)
-        return await self.ask(work, stored, *arguments)
+        return await self.ask(client, work, stored, *arguments)
 
     def close(self) -> None:
         """Ends them, whatever they are at."""

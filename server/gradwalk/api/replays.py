@@ -53,7 +53,7 @@ async def read_jacobian(
     trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, language: Language, argnum: Argnum = 0
 ) -> Response:
     """Runs the program again, for this step's local Jacobians alone."""
-    request = await _request_of(service, trace)
+    request = await _request_of(service, trace, client)
     job = JacobianJob(request=request, limits=_limits_alone(request), index=index, argnum=argnum)
     return await _answer(service, await service.start(f"{trace}/{index}/{argnum}", job, client), language)
 
@@ -66,7 +66,7 @@ async def check_step(
     trace: TraceId, index: StepIndex, service: ServiceOf, client: Client, language: Language, argnum: Argnum = 0
 ) -> Response:
     """Central differences in double precision beside one step's local Jacobian, entry by entry."""
-    request = await _request_of(service, trace)
+    request = await _request_of(service, trace, client)
     job = GradcheckJob(request=request, limits=_limits_alone(request), index=index, argnum=argnum)
     return await _answer(service, await service.start(f"{trace}/gradcheck/{index}/{argnum}", job, client), language)
 
@@ -83,7 +83,7 @@ async def check_pass(
     number: Annotated[int, Query(alias="pass", ge=0, lt=2**31, description="Of the pass, from 0.")] = 0,
 ) -> Response:
     """Central differences of the whole program beside what one backward pass gave each leaf."""
-    request = await _request_of(service, trace)
+    request = await _request_of(service, trace, client)
     job = GradcheckJob(request=request, limits=_limits_alone(request), pass_index=number)
     return await _answer(service, await service.start(f"{trace}/gradcheck/pass {number}", job, client), language)
 
@@ -99,7 +99,7 @@ async def record_pass(
     trace: TraceId, number: PassNumber, service: ServiceOf, client: Client, accept: Accept = ""
 ) -> Response:
     """Runs the program again up to one backward pass, and records that. What it gives is a trace of its own."""
-    request = await _request_of(service, trace)
+    request = await _request_of(service, trace, client)
     options = request.options.model_copy(update={"passes": [number]})
     one = request.model_copy(update={"options": options})
     return await find_or_run(service, one, client, streamed=EVENT_STREAM in accept)
@@ -123,7 +123,7 @@ async def read_value(
     Asked for bytes (`Accept: application/octet-stream`), a value that travels packed comes as its bytes, row-major,
     with `X-Dtype` and `X-Shape`.
     """
-    value = await service.find_value(trace, number)
+    value = await service.find_value(trace, number, client)
     if value is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-value"))
     if "summary" not in value:
@@ -132,7 +132,7 @@ async def read_value(
     if count > ENTRIES_MAX:
         refusal = problem("too_big", fact("problem-value-too-large", count=count, most=ENTRIES_MAX))
         return answer_problem(HTTPStatus.CONFLICT, refusal, language)
-    request = await _request_of(service, trace)
+    request = await _request_of(service, trace, client)
     job = ValueJob(request=request, limits=resolve_limits(request.options.limits), value=value)
     answer = await _answer(service, await service.start(f"{trace}/values/{number}", job, client), language)
     return _value_answer(bytes(answer.body)[1:-1], accept) if answer.status_code == HTTPStatus.OK else answer
@@ -147,8 +147,8 @@ def _value_answer(written: bytes, accept: str) -> Response:
     return Response(written, media_type="application/json")
 
 
-async def _request_of(service: Service, trace: str) -> TraceRequest:
-    request = await service.find_request(trace)
+async def _request_of(service: Service, trace: str, client: str) -> TraceRequest:
+    request = await service.find_request(trace, client)
     if request is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
     return request

@@ -141,30 +141,30 @@ class Service:
             return stored
         return await self._transcoded.ask(trace, lambda: asyncio.to_thread(_transcode, stored, coding))
 
-    async def events_of(self, trace: str, stored: bytes) -> list[bytes]:
+    async def events_of(self, trace: str, stored: bytes, client: str) -> list[bytes]:
         """The encoded events of a kept document; taken apart once, not once per reader."""
-        return await self._events.ask(trace, lambda: self.documents.glance(read_events, stored))
+        return await self._events.ask(trace, lambda: self.documents.glance(client, read_events, stored))
 
-    async def find_value(self, trace: str, number: int) -> TensorValue | None:
+    async def find_value(self, trace: str, number: int, client: str) -> TensorValue | None:
         """A value of a trace by its number, as it was written."""
         run = await self.runs.attach(trace)
         if run is not None and run.log and not isinstance(run.job, ExportJob):
             return await asyncio.to_thread(nth_value, [*run.log], number)
         stored = await self.find_trace(trace)
-        return None if stored is None else await self.documents.glance(read_value, stored, number)
+        return None if stored is None else await self.documents.glance(client, read_value, stored, number)
 
     async def find_run(self, trace: str) -> Run | None:
         """A run that may still be followed, wherever it was asked for."""
         run = await self.runs.attach(trace)
         return None if run is None or (run.outcome is None and run.cancellation.is_wished) else run
 
-    async def find_request(self, trace: str) -> TraceRequest | None:
+    async def find_request(self, trace: str, client: str) -> TraceRequest | None:
         """What a trace is a trace of."""
         run = await self.runs.attach(trace)
         if run is not None and not isinstance(run.job, ExportJob):
             return run.job.request
         stored = await self.find_trace(trace)
-        return None if stored is None else await self.documents.glance(read_program, stored)
+        return None if stored is None else await self.documents.glance(client, read_program, stored)
 
     async def make_quickly(
         self, address: str, client: str, work: Callable[..., bytes], stored: bytes, *arguments: object
@@ -177,7 +177,7 @@ class Service:
         """
         if address not in self._quick:
             await self.rates.links.take(client)
-        return await self._quick.ask(address, lambda: self.documents.ask(work, stored, *arguments))
+        return await self._quick.ask(address, lambda: self.documents.ask(client, work, stored, *arguments))
 
     def stop(self) -> None:
         """Says goodbye to every reader."""

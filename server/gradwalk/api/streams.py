@@ -29,9 +29,11 @@ def stream_run(service: Service, run: Run, after: int) -> EventStream:
     return EventStream(_follow(service.runs, run, after + 1), service.metrics.stream("trace"), service.pieces)
 
 
-def stream_events(service: Service, stored: bytes, trace: str, after: int) -> EventStream:
+def stream_events(service: Service, stored: bytes, trace: str, after: int, client: str) -> EventStream:
     """The events of a finished trace, as it is kept, after the one numbered `after`."""
-    return EventStream(_replay(service, stored, trace, after + 1), service.metrics.stream("trace"), service.pieces)
+    return EventStream(
+        _replay(service, stored, trace, after + 1, client), service.metrics.stream("trace"), service.pieces
+    )
 
 
 def read_last_event_id(text: str | None) -> int:
@@ -59,10 +61,10 @@ async def _follow(runs: Runs, run: Run, count: int) -> AsyncGenerator[bytes]:
     yield message("status", {"state": "bye"})
 
 
-async def _replay(service: Service, stored: bytes, trace: str, count: int) -> AsyncGenerator[bytes]:
+async def _replay(service: Service, stored: bytes, trace: str, count: int, client: str) -> AsyncGenerator[bytes]:
     yield retry_frame()
     # Asked for anew each time: a reader who takes minutes must not hold all events until then.
-    while batch := (await service.events_of(trace, stored))[count : count + BATCH_EVENTS_MAX]:
+    while batch := (await service.events_of(trace, stored, client))[count : count + BATCH_EVENTS_MAX]:
         count += len(batch)
         yield _batch(batch, count - 1)
     yield message("done", {"id": trace})

@@ -85,7 +85,7 @@ async def find_or_run(service: Service, body: TraceRequest, client: str, *, stre
     stored = await service.find_trace(trace)
     if stored is not None:
         if streamed:
-            return stream_events(service, stored, trace, -1)
+            return stream_events(service, stored, trace, -1, client)
         return _receipt(HTTPStatus.OK, trace, RunState.DONE.value)
     run = await service.start_trace(trace, body, client)
     if streamed:
@@ -135,13 +135,15 @@ async def read_trace(
         **NOT_FOUND,
     },
 )
-async def follow_trace(trace: TraceId, service: ServiceOf, last_event_id: LastEventId = None) -> Response:
+async def follow_trace(
+    trace: TraceId, service: ServiceOf, client: Client, last_event_id: LastEventId = None
+) -> Response:
     """Server-sent events from the start or after `Last-Event-ID`, of a run under way or a finished trace."""
     after = read_last_event_id(last_event_id)
     stored = await service.find_trace(trace)
     if stored is not None:
-        events = await service.events_of(trace, stored)
-        return _nothing_left() if after >= len(events) - 1 else stream_events(service, stored, trace, after)
+        events = await service.events_of(trace, stored, client)
+        return _nothing_left() if after >= len(events) - 1 else stream_events(service, stored, trace, after, client)
     run = await service.find_run(trace)
     if run is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))

@@ -26,6 +26,9 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
         pytest.param(
             b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "depth", id="nested"
         ),
+        pytest.param(
+            b'{"source": "x", "options": {"inputs": {"x": %b}}}' % (b"[" * 101 + b"]" * 101), 422, "inputs.x", id="deep"
+        ),
         pytest.param(b'{"source": "' + b"x" * (128 << 10) + b'"}', 413, "", id="128 KiB"),
     ],
 )
@@ -33,8 +36,7 @@ def test_a_bad_request_is_a_problem_that_names_the_place(server: Any, body: byte
     answer = server.client.post("/api/traces", content=body, headers=JSON)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     problem = answer.json()
-    assert problem["status"] == status
-    assert problem["fact"]["kind"].startswith("api-")
+    assert (problem["status"], problem["fact"]["kind"][:4]) == (status, "api-")
     assert place in json.dumps(problem)
     assert "Traceback" not in answer.text
 
@@ -78,8 +80,8 @@ def test_a_refusal_is_in_the_language_of_the_request_and_carries_its_fact(server
             assert answer.headers["content-language"] == said
             problem = answer.json()
             assert problem["detail"] == tell(problem["fact"], said)
-            assert problem["title"] == tell_attribute(problem["fact"], "title", said)
-            assert problem.get("hint") == tell_attribute(problem["fact"], "hint", said)
+            for part in ("title", "hint"):
+                assert problem.get(part) == tell_attribute(problem["fact"], part, said)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +132,13 @@ def test_only_the_owner_pins_a_link(tight_server: SharedServer, server: SharedSe
     assert [pin(OWNER_TOKEN), pin(OWNER_TOKEN, "0" * 40), pin(OWNER_TOKEN + "!"), pin("")] == [204, 404, 403, 403]
     assert [pin("guess"), pin("more"), pin("most"), pin("guess"), pin(OWNER_TOKEN)] == [403, 403, 403, 429, 429]
     for headers in (JSON, JSON | {"Authorization": "Bearer"}):
-        unowned = server.client.put(f"/api/snippets/{'0' * 40}/pin", headers=headers)
-        assert unowned.status_code == 403, "where there is no token"
+        assert server.client.put(f"/api/snippets/{'0' * 40}/pin", headers=headers).status_code == 403, "no token"
 
 
 def test_the_probes_tell_what_locks_programs_in(server: Any) -> None:
     assert server.client.get("/healthz").json() == {"status": "ok"}
     answer = server.client.get("/readyz").json()
-    assert answer["status"] == "ready"
-    assert answer["layers"]["seccomp"] is True
+    assert (answer["status"], answer["layers"]["seccomp"]) == ("ready", True)
     assert answer["protection"] == {"level": "full", "open": [], "said": {"kind": "page-protection-full"}}
 
 
@@ -147,10 +147,9 @@ ASKED: list[tuple[str, str, dict[str, str]]] = [
     *(("GET", path, {}) for path in READ),
     ("GET", "/healthz", {"Host": "evil.example"}),
     ("PUT", "/api/traces", JSON),
-    *(
-        ("POST", "/api/traces", JSON | more)
-        for more in ({}, {"Content-Type": "text/plain"}, {"Origin": "https://e.example"})
-    ),
+    ("POST", "/api/traces", JSON),
+    ("POST", "/api/traces", {"Content-Type": "text/plain"}),
+    ("POST", "/api/traces", JSON | {"Origin": "https://e.example"}),
 ]
 
 
@@ -160,14 +159,11 @@ def test_every_answer_carries_the_security_headers(server, method, path, headers
     policy = dict(part.split(" ", 1) for part in said["content-security-policy"].split("; "))
     assert policy["default-src"] == "'self'"
     assert policy["object-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
-    assert "unsafe-inline" not in policy["script-src"]
-    assert "'unsafe-eval'" not in policy["script-src"]
-    assert said["x-content-type-options"] == "nosniff"
+    assert not {"'unsafe-inline'", "'unsafe-eval'"} & set(policy["script-src"].split())
+    assert (said["x-content-type-options"], said["cross-origin-opener-policy"]) == ("nosniff", "same-origin")
     assert said["referrer-policy"] == "strict-origin-when-cross-origin"
-    assert said["cross-origin-opener-policy"] == "same-origin"
     assert "camera=()" in said["permissions-policy"]
     # Traces may be read from anywhere: pages and slides elsewhere show them. Nothing else may.
     is_reading_a_trace = method == "GET" and path.startswith("/api/traces/")
     assert said.get("access-control-allow-origin") == ("*" if is_reading_a_trace else None)
-    assert "access-control-allow-credentials" not in said
-    assert "server" not in said
+    assert not {"access-control-allow-credentials", "server"} & set(said)

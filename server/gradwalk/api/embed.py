@@ -1,10 +1,10 @@
 """The page for frames: the kit's element and the trace, in one answer without cookies or third parties."""
 
 import asyncio
-import json
 from http import HTTPStatus
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
@@ -97,10 +97,10 @@ async def _bake(service: Service, kept: Kept, client: str) -> bytes:
 
 def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:
     try:
-        given = {**program.options.inputs, **json.loads(text)}
+        given = {**program.options.inputs, **orjson.loads(text)}
         raw = program.model_dump()
         return TraceRequest.model_validate({**raw, "options": {**raw["options"], "inputs": given}})
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-inputs")) from error
 
 

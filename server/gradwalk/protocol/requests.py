@@ -1,10 +1,27 @@
 """What may be asked for, and the limits of asking."""
 
+from itertools import chain
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-Nested = Any
+NESTED_MAX = 100
+"""Lists inside of lists; where JSON is read or written on the way to the program and back, 200 are too many."""
+_NESTING = frozenset({list, tuple, dict})
+
+
+def _refuse_depth(given: Any) -> Any:
+    layer: list[Any] = [[given]]
+    for _ in range(NESTED_MAX + 1):
+        # By the very type: there may be sixty thousand numbers.
+        inside = [each for each in chain.from_iterable(layer) if type(each) in _NESTING]
+        layer = [each.values() if type(each) is dict else each for each in inside]
+        if not layer:
+            return given
+    raise ValueError(f"nested more than {NESTED_MAX} deep")
+
+
+Nested = Annotated[Any, AfterValidator(_refuse_depth)]
 """A number, or nested lists of numbers; non-finite ones spelled as in `values`."""
 
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from gradwalk.api.app import create_app
+from gradwalk.api.programs import title_of
 from gradwalk.api.settings import Settings
 from tests.world.sites import keep_program
 
@@ -64,6 +65,7 @@ def test_a_link_says_what_its_preview_needs(kept) -> None:
     assert struct.unpack(">8s8xII", picture.content[:24]) == (b"\x89PNG\r\n\x1a\n", 1200, 630)
     assert client.get(f"/t/{snippet}/preview.png?s=1.1").content != picture.content
     assert 'name="twitter:card" content="summary_large_image"' in page
+    assert title_of("x\n" * 60_000 + "# late\ny", "en") == "The backward pass of y", "it is not looked through"
 
 
 @pytest.mark.parametrize("place", ["x", "9.9", "-1", "1.2.3", "%3Cscript%3E", "0" * 500])

@@ -24,6 +24,8 @@ from gradwalk.words.catalogue import LANGUAGE, say, tell_attribute
 RUN_SECONDS_MAX = 60.0
 TITLE_CHARACTERS_MAX = 110
 _ROOM_FOR_WORDS = 22
+_TITLE_SOUGHT_CHARACTERS = 2_000
+"""Of a program, which may be one of a hundred thousand lines: the event loop waits for this."""
 PLACE = r"^(f(0|[1-9]\d{0,8})(\.[1-3])?|(0|[1-9]\d{0,8})(\.[1-5])?)$"
 
 Place = Annotated[
@@ -126,17 +128,18 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Ke
 
 def title_of(source: str, language: str) -> str:
     """The question of a shipped example, else the program's first comment, else what it is."""
+    text = source.strip()
     for example in EXAMPLES:
-        if example.source.strip() == source.strip():
+        if example.source.strip() == text:
             return (tell_attribute(example.fact, "question", language) or "").replace("`", "")
-    for line in source.splitlines():
+    for line in text[:_TITLE_SOUGHT_CHARACTERS].splitlines():
         comment = re.fullmatch(r"\s*#(?!@)\s*(\S.*)", line)
         if comment:
             return comment[1].strip()[:TITLE_CHARACTERS_MAX]
-    first = next((line.strip() for line in reversed(source.splitlines()) if line.strip()), "")
-    if not first:
+    last = text.rpartition("\n")[2].strip()
+    if not last:
         return say("api-title", language)
-    return say("api-title-of", language, line=first[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
+    return say("api-title-of", language, line=last[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
 
 
 async def _find_known(service: Service, trace: str) -> Kept | None:

@@ -16,7 +16,7 @@ import type {
   Step,
 } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
-import { groupsById, nodesById } from "./graph";
+import { groupsById, groupsRound, nodesById } from "./graph";
 import { hideGradient, isHidden } from "./mask";
 import { originalOf, standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
@@ -30,14 +30,10 @@ export function resultOf({ kind, call, nodes }: Group, graph: Graph): string | n
 
 /** By node, the group that is drawn in its place: the outermost closed one round it. */
 export function closedGroups(graph: Graph, isOpen: (group: string) => boolean): ReadonlyMap<string, Group> {
-  const groups = groupsById(graph);
-  const outermost = (id: string | null): Group | undefined => {
-    const group = groups.get(id ?? "");
-    return group && (outermost(group.parent) ?? (isOpen(group.id) ? undefined : group));
-  };
   return new Map(
-    graph.nodes.flatMap(({ id, group }) => {
-      const closed = outermost(group);
+    graph.nodes.flatMap(({ id }) => {
+      const outermost = groupsRound(graph, id).findLast((group) => !isOpen(group));
+      const closed = groupsById(graph).get(outermost ?? "");
       return closed === undefined ? [] : [[id, closed] as const];
     }),
   );

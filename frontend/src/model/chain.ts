@@ -9,7 +9,7 @@
  */
 
 import type { Edge, Graph, Node } from "../protocol/trace.gen";
-import { edgesById, nodesById, usesOf } from "./graph";
+import { edgesById, groupsRound, nodesById, usesOf } from "./graph";
 import { append } from "./lists";
 
 /** The output of a node that a leaf, a parameter or a result of an operation is. */
@@ -47,6 +47,10 @@ export interface Chain {
   readonly segments: readonly Segment[];
   readonly links: readonly Link[];
   readonly paths: bigint;
+}
+
+export function tensorOf({ node, output_nr }: Edge["from"]): TensorId {
+  return { node, outputNr: output_nr };
 }
 
 export function tensorKey({ node, outputNr }: TensorId): string {
@@ -140,9 +144,7 @@ function linksOf(graph: Graph, of: TensorId): readonly Link[] {
   const edges = edgesById(graph);
   return (nodesById(graph).get(of.node)?.inputs ?? []).flatMap((operand) => {
     const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
-    return edge === undefined
-      ? []
-      : [{ edge, of, by: { node: edge.from.node, outputNr: edge.from.output_nr } }];
+    return edge === undefined ? [] : [{ edge, of, by: tensorOf(edge.from) }];
   });
 }
 
@@ -184,12 +186,11 @@ export interface GroupRun {
 
 /** The groups of which a part of a chain from cut to cut is the work, the longest first. */
 export function groupRuns(graph: Graph, { segments }: Chain): readonly GroupRun[] {
-  const around = groupsAround(graph);
   const runs: GroupRun[] = [];
   const open = new Map<string, number>();
   for (let at = 0; at <= segments.length; at += 1) {
     const here =
-      segments[at] === undefined ? new Set<string>() : sharedGroups(segments[at] as Segment, around);
+      segments[at] === undefined ? new Set<string>() : sharedGroups(graph, segments[at] as Segment);
     for (const [group, start] of open) {
       if (here.has(group)) continue;
       runs.push({ group, start, end: at });
@@ -200,22 +201,9 @@ export function groupRuns(graph: Graph, { segments }: Chain): readonly GroupRun[
   return runs.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start);
 }
 
-function sharedGroups({ links }: Segment, around: (node: string) => readonly string[]): ReadonlySet<string> {
-  const [first, ...others] = links.map(({ of }) => around(of.node));
+function sharedGroups(graph: Graph, { links }: Segment): ReadonlySet<string> {
+  const [first, ...others] = links.map(({ of }) => groupsRound(graph, of.node));
   return new Set((first ?? []).filter((group) => others.every((groups) => groups.includes(group))));
-}
-
-/** The groups round a node, the innermost first. */
-export function groupsAround(graph: Graph): (node: string) => readonly string[] {
-  const parents = new Map(graph.groups.map(({ id, parent }) => [id, parent]));
-  const nodes = nodesById(graph);
-  return (id) => {
-    const around: string[] = [];
-    for (let group = nodes.get(id)?.group ?? null; group !== null; group = parents.get(group) ?? null) {
-      around.push(group);
-    }
-    return around;
-  };
 }
 
 /** The chain with each of these groups as one link, where it is a run of segments; of nested ones the outermost. */
@@ -277,22 +265,24 @@ export interface GroupEnds {
   readonly by: readonly TensorId[];
 }
 
+/** The keys of all tensors that something is made of. */
+export function usedTensors({ edges }: Graph): ReadonlySet<string> {
+  return new Set(edges.map(({ from }) => tensorKey(tensorOf(from))));
+}
+
 /** What each group makes (one tensor) and the tensors that come into it from outside, parameters last. */
 export function groupEnds(graph: Graph): readonly GroupEnds[] {
-  const around = groupsAround(graph);
   const ofGroup = new Map<string, { made: Map<string, TensorId>; taken: Map<string, TensorId> }>();
   const sides = (group: string) => {
     const known = ofGroup.get(group) ?? { made: new Map(), taken: new Map() };
     ofGroup.set(group, known);
     return known;
   };
-  const used = new Set(
-    graph.edges.map(({ from }) => tensorKey({ node: from.node, outputNr: from.output_nr })),
-  );
+  const used = usedTensors(graph);
   const isLeaf = (node: string): boolean => nodesById(graph).get(node)?.kind === "accumulate_grad";
   for (const { from, to } of graph.edges) {
-    const tensor = { node: from.node, outputNr: from.output_nr };
-    const [inFrom, inTo] = [around(from.node), around(to.node)];
+    const tensor = tensorOf(from);
+    const [inFrom, inTo] = [groupsRound(graph, from.node), groupsRound(graph, to.node)];
     for (const group of inTo) {
       if (isLeaf(from.node) || !inFrom.includes(group)) sides(group).taken.set(tensorKey(tensor), tensor);
     }
@@ -302,7 +292,8 @@ export function groupEnds(graph: Graph): readonly GroupEnds[] {
   }
   for (const node of graph.nodes) {
     if (isUnused(node, used))
-      for (const group of around(node.id)) sides(group).made.set(node.id, { node: node.id, outputNr: 0 });
+      for (const group of groupsRound(graph, node.id))
+        sides(group).made.set(node.id, { node: node.id, outputNr: 0 });
   }
   return graph.groups.flatMap(({ id }) => {
     const { made, taken } = sides(id);

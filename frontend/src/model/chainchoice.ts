@@ -5,7 +5,7 @@
  */
 import type { Graph } from "../protocol/trace.gen";
 import type { Chain, TensorId } from "./chain";
-import { chainBetween, groupRuns, tensorKey, withGroupsAsLinks, withRepeatsAsLinks } from "./chain";
+import { chainBetween, groupRuns, tensorKey, tensorOf, withGroupsAsLinks, withRepeatsAsLinks } from "./chain";
 import { nodesById } from "./graph";
 import type { PassState } from "./trace";
 
@@ -69,7 +69,7 @@ const MOST_LEAVES_TRIED = 20;
 export function firstChoice({ started: { outputs } }: PassState, graph: Graph): ChainChoice | null {
   const [output] = outputs;
   if (output === undefined) return null;
-  const of = { node: output.node, outputNr: output.output_nr };
+  const of = tensorOf(output);
   const leaves = graph.nodes.filter(({ kind }) => kind === "accumulate_grad").slice(0, MOST_LEAVES_TRIED);
   let longest: Chain | null = null;
   for (const { id } of leaves) {

@@ -5,7 +5,7 @@
 import { code, fact, numbers } from "../protocol/facts";
 import type { Fact, Graph, Move, MoveSource, Node, Operand, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
-import { edgesById, nodesById } from "./graph";
+import { nodesById, producerOf } from "./graph";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { type Meeting, meetingsOf, namedValue } from "./meetings";
 import { toNumber } from "./numbers";
@@ -307,8 +307,7 @@ function nameOf(source: MoveSource | undefined, { graph, node }: Returned, lines
 export function calledIn(graph: Graph, operand: Operand): Fact {
   const name = variableOf(graph, operand) ?? operand.source;
   if (name !== undefined) return code(name);
-  const producer = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from.node;
-  const op = producer === undefined ? undefined : nodesById(graph).get(producer)?.label;
+  const op = nodesById(graph).get(producerOf(graph, operand)?.node ?? "")?.label;
   return op === undefined ? code(operand.name) : fact("result-of", { op: code(op) });
 }
 

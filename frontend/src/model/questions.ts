@@ -5,7 +5,7 @@
 import { code, fact, numbers } from "../protocol/facts";
 import type { Fact, Filling, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor, returnedFor } from "./gradients";
-import { edgesById, nodesById } from "./graph";
+import { edgesById, nodesById, producerOf } from "./graph";
 import { elementCount } from "./matrix";
 import {
   calledIn,
@@ -234,14 +234,12 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
   // Along a chain there is nothing to choose.
   if (step.accumulate !== null || node.inputs.filter(({ edge }) => edge !== undefined).length < 2)
     return null;
-  const edges = edgesById(graph);
   const answer: string[] = [];
   const reasons = new Map<string, Fact>();
   for (const operand of node.inputs) {
-    const { argnum, edge } = operand;
-    const producer = edge === undefined ? undefined : edges.get(edge)?.from.node;
+    const producer = producerOf(graph, operand)?.node;
     if (producer === undefined) continue;
-    if (isTensor(step.grad_inputs[argnum])) answer.push(producer);
+    if (isTensor(step.grad_inputs[operand.argnum])) answer.push(producer);
     else if (!reasons.has(producer))
       reasons.set(producer, fact("ask-no-gradient", { name: calledIn(graph, operand) }));
   }

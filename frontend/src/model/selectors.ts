@@ -1,7 +1,7 @@
 /** Questions asked of a trace at a position. Each answer is a function of both; maps are kept for as long as what they map. */
 
 import type { Fact, Graph, Node, Span, Step } from "../protocol/trace.gen";
-import { edgesById, nodesById } from "./graph";
+import { nodesById, producerOf } from "./graph";
 import { once, onceFor } from "./once";
 import type { Position } from "./position";
 import { forwardOrder } from "./position";
@@ -107,16 +107,18 @@ export function nodeTitle(node: Node): string {
 
 /** The variable that holds an operand, where one is known: `x`. */
 export function variableOf(graph: Graph, operand: Operand | undefined): string | null {
-  const from = operand?.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from;
+  const from = producerOf(graph, operand);
   const producer = from === undefined ? undefined : nodesById(graph).get(from.node);
   return producer?.leaf ?? producer?.outputs[from?.output_nr ?? 0]?.name ?? null;
 }
 
 /** The node that made the first operand of `node` that came along an edge. */
-export function producerOf(graph: Graph, node: string): string | undefined {
+export function firstProducer(graph: Graph, node: string): string | undefined {
   const inputs = nodesById(graph).get(node)?.inputs ?? [];
-  const edge = inputs.find((operand) => operand.edge !== undefined)?.edge;
-  return edge === undefined ? undefined : edgesById(graph).get(edge)?.from.node;
+  return producerOf(
+    graph,
+    inputs.find(({ edge }) => edge !== undefined),
+  )?.node;
 }
 
 /** What was noted of the run, in order. */

@@ -4,7 +4,7 @@
  * becomes there is what the pass recorded.
  */
 import type { Chain, Link, Segment, TensorId } from "../model/chain";
-import { groupRuns, pathsOf, tensorKey, withRepeatsAsLinks } from "../model/chain";
+import { groupRuns, pathsOf, tensorKey, usedTensors, withRepeatsAsLinks } from "../model/chain";
 import type { Brought, JacobianOf, NoJacobian, Rows } from "../model/chainrule";
 import {
   areEqual,
@@ -19,7 +19,7 @@ import {
   timesLinks,
   wholeJacobian,
 } from "../model/chainrule";
-import { edgesById, groupsById, nodesById } from "../model/graph";
+import { groupsById, nodesById } from "../model/graph";
 import { isUnseen } from "../model/mask";
 import type { Matrix } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
@@ -377,11 +377,7 @@ export interface EndOption {
 const MOST_OPTIONS = 150;
 
 export function endOptions(graph: Graph): readonly EndOption[] {
-  const used = new Set(
-    [...edgesById(graph).values()].map(({ from }) =>
-      tensorKey({ node: from.node, outputNr: from.output_nr }),
-    ),
-  );
+  const used = usedTensors(graph);
   const all = graph.nodes.flatMap((node) =>
     Array.from({ length: node.output_count }, (_, outputNr) => ({
       node,

@@ -6,7 +6,7 @@
 import { partOfCall } from "../model/calls";
 import { problemOfStep } from "../model/failed";
 import { accumulatedBy, isTensor, returnedFor } from "../model/gradients";
-import { groupsById, nodesById } from "../model/graph";
+import { groupsById, groupsRound, nodesById } from "../model/graph";
 import { bytesPerElement, elementCount } from "../model/matrix";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import type { BackwardPhase, Phase } from "../model/phases";
@@ -252,10 +252,9 @@ export function drawCallout(trace: TraceState, position: Position): CalloutScene
 function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: boolean): readonly Said[] {
   // What follows the plus sign says how it was built, not which it is.
   const version = (trace.started?.versions.torch ?? "").replace(/\+.*/, "");
-  const groups = groupsById(graph);
   const composites: string[] = [];
-  for (let id = node.group; id !== null; id = groups.get(id)?.parent ?? null) {
-    const group = groups.get(id);
+  for (const id of groupsRound(graph, node.id)) {
+    const group = groupsById(graph).get(id);
     if (group?.kind === "composite") composites.push(group.label);
     // The call may be all that a module does.
     else if (group?.call?.op === node.op) composites.push(node.op);

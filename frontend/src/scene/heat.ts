@@ -4,12 +4,12 @@
  */
 
 import { isTensor, normOf } from "../model/gradients";
+import { groupsRound } from "../model/graph";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
 import { standouts } from "../words/standouts";
 import type { Fill } from "./shapes";
-import { groupsRound } from "./still";
 
 /** What is known of one node, or of the largest gradient in a group. */
 export interface HeatSpot {

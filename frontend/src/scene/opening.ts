@@ -2,7 +2,7 @@
 
 import { cardSize, groupSize } from "../layout/sizes";
 import { readAsCalls, resultOf } from "../model/calls";
-import { usesOf } from "../model/graph";
+import { groupsRound, usesOf } from "../model/graph";
 import { append } from "../model/lists";
 import { once } from "../model/once";
 import type { TraceState } from "../model/trace";
@@ -54,7 +54,8 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
   const homeOf = (item: string): string | null => homes.get(item) ?? parents.get(item) ?? null;
   const lines = new Map<string | null, [string, string][]>();
   for (const { from, to } of graph.edges) {
-    const [tails, heads] = [upFrom(from.node, homeOf), upFrom(to.node, homeOf)];
+    const tails = [from.node, ...groupsRound(graph, from.node)];
+    const heads = [to.node, ...groupsRound(graph, to.node)];
     const tail = tails.findIndex((item) => heads.some((other) => homeOf(other) === homeOf(item)));
     const head = heads.findIndex((item) => homeOf(item) === homeOf(tails[tail] ?? ""));
     const [start, end] = [tails[tail], heads[head]];
@@ -73,13 +74,6 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
     return longestWay([...(items.get(home) ?? []), ...inner], lines.get(home) ?? []);
   };
   return levelWidth(null);
-}
-
-/** The node and the groups round it, from the inside. */
-function upFrom(node: string, homeOf: (item: string) => string | null): readonly string[] {
-  const items: string[] = [];
-  for (let item: string | null = node; item !== null; item = homeOf(item)) items.push(item);
-  return items;
 }
 
 function longestWay(

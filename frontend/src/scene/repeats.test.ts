@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { layOut } from "../layout/graphviz";
 import { drawingOf } from "../layout/sizes";
 import { graphOf } from "../model/drawn";
+import { groupsRound } from "../model/graph";
 import type { Graph } from "../protocol/trace.gen";
 import { groupsOpenAtFirst } from "./opening";
 import { repeatsOf, withRepeats } from "./repeats";
-import { boxOf, groupsRound } from "./still";
+import { boxOf } from "./still";
 
 const BLOCKS = 12;
 

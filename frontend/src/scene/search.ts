@@ -1,10 +1,9 @@
 /** Finds nodes of a graph by what a person would call them: variable, operation, group, line. */
-import { groupsById } from "../model/graph";
+import { groupsById, groupsRound } from "../model/graph";
 import { executions, nodeTitle } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph, Node } from "../protocol/trace.gen";
 import { label } from "../words/say";
-import { groupsRound } from "./still";
 
 export interface Hit {
   readonly node: string;

@@ -4,7 +4,7 @@
  */
 import type { Box } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { edgesById, usesOf } from "../model/graph";
+import { producerOf, usesOf } from "../model/graph";
 import type { Graph, Node } from "../protocol/trace.gen";
 import { type Camera, keepInView, type Region, SEED_ROOM_PX } from "./camera";
 import { boxOf, type Still } from "./still";
@@ -32,9 +32,6 @@ export function shotAt(
 }
 
 function neighbours(graph: Graph, node: Node): readonly string[] {
-  const edges = edgesById(graph);
-  const sources = node.inputs.flatMap(({ edge }) =>
-    edge === undefined ? [] : (edges.get(edge)?.from.node ?? []),
-  );
+  const sources = node.inputs.flatMap((operand) => producerOf(graph, operand)?.node ?? []);
   return [...sources, ...usesOf(graph, node.id).map(({ to }) => to.node)];
 }

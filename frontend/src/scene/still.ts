@@ -8,7 +8,7 @@ import { resultOf } from "../model/calls";
 import { problemOfNode } from "../model/failed";
 import type { GradientLedger } from "../model/gradients";
 import { isTensor, ledgerAt, NOT_COMPUTED } from "../model/gradients";
-import { edgesById, groupsById, nodesById, usesOf } from "../model/graph";
+import { edgesById, groupsById, groupsRound, nodesById, producerOf, usesOf } from "../model/graph";
 import { once } from "../model/once";
 import type { Position } from "../model/position";
 import { forwardOrder, isReached, stepCount } from "../model/position";
@@ -229,17 +229,16 @@ function involvedNodes(
 ): ReadonlySet<string> | null {
   if (active === null) return null;
   const involved = new Set([active.id]);
-  const edges = edgesById(graph);
   if (position.phase === "collect") {
     for (const contribution of step?.contributions ?? []) {
-      const edge = edges.get(contribution.edge);
+      const edge = edgesById(graph).get(contribution.edge);
       if (edge !== undefined) involved.add(edge.to.node);
     }
     return involved;
   }
   for (const operand of active.inputs) {
-    const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
-    if (edge !== undefined) involved.add(edge.from.node);
+    const from = producerOf(graph, operand);
+    if (from !== undefined) involved.add(from.node);
   }
   return involved;
 }
@@ -330,15 +329,6 @@ export function boxOf(graph: Graph, layout: Layout, nodeId: string) {
     if (box !== undefined && !box.open) return box;
   }
   return null;
-}
-
-/** The groups that a node is in, innermost first. */
-export function groupsRound(graph: Graph, nodeId: string): readonly string[] {
-  const groups = groupsById(graph);
-  const chain: string[] = [];
-  let id = nodesById(graph).get(nodeId)?.group ?? null;
-  for (; id !== null && !chain.includes(id); id = groups.get(id)?.parent ?? null) chain.push(id);
-  return chain;
 }
 
 /** By group, the nodes in it at any depth. */

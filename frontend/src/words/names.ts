@@ -3,7 +3,7 @@
  * made them. A name of torch's derivatives table (`self`, `other`) is never said.
  */
 
-import { edgesById, nodesById } from "../model/graph";
+import { nodesById, producerOf as outputOf } from "../model/graph";
 import { formatNumber, type Precision } from "../model/numbers";
 import type { Operand } from "../model/selectors";
 import type { Graph, Node, SavedTensor } from "../protocol/trace.gen";
@@ -111,8 +111,8 @@ export function operandText(scene: Scene, node: Node, operand: Operand): string 
 }
 
 function producerOf(graph: Graph, operand: Operand): { node: Node; outputNr: number } | null {
-  const from = operand.edge === undefined ? undefined : edgesById(graph).get(operand.edge)?.from;
-  const node = from === undefined ? undefined : nodesById(graph).get(from.node);
+  const from = outputOf(graph, operand);
+  const node = from && nodesById(graph).get(from.node);
   return from === undefined || node === undefined ? null : { node, outputNr: from.output_nr };
 }
 

@@ -32,11 +32,10 @@ import type {
   TensorValue,
   VjpLine,
 } from "../protocol/trace.gen";
-import { inDerivativesYaml, notInDerivativesYaml, partOfComposite, wayToChoose } from "../words/advice";
 import { calledShort, operandLabel, type Scene, savedLabel } from "../words/names";
 import { type NoGrad, noGradAt } from "../words/nograds";
 import { sideOfV, whyNoFormula } from "../words/rule";
-import { label, type Said, textOf } from "../words/say";
+import { code, label, type Said, say, text, textOf } from "../words/say";
 import { toldAt } from "../words/sentences";
 import { tell } from "../words/tell";
 import type { Told } from "../words/told";
@@ -251,7 +250,7 @@ export function drawCallout(trace: TraceState, position: Position): CalloutScene
 
 function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: boolean): readonly Said[] {
   // What follows the plus sign says how it was built, not which it is.
-  const version = (trace.started?.versions.torch ?? "").replace(/\+.*/, "");
+  const version = text((trace.started?.versions.torch ?? "").replace(/\+.*/, ""));
   const composites: string[] = [];
   for (const id of groupsRound(graph, node.id)) {
     const group = groupsById(graph).get(id);
@@ -263,13 +262,13 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
   const own = composites.includes(node.op)
     ? []
     : node.kind === "custom"
-      ? [wayToChoose()]
+      ? [say("origin-choice")]
       : node.formula !== null && node.formula.derivatives_yaml.length > 0
-        ? [inDerivativesYaml(version)]
+        ? [say("origin-table", { version })]
         : node.kind === "op" && isExplained
-          ? [notInDerivativesYaml(version)]
+          ? [say("origin-no-line", { version })]
           : [];
-  return [...own, ...composites.map((label) => partOfComposite(label, version))];
+  return [...own, ...composites.map((op) => say("origin-composite", { label: code(op), version }))];
 }
 
 /** The operand to show first, which the sentence is about: of those given a gradient, the first that is a product. */

@@ -7,7 +7,6 @@ import type { Matrix } from "../model/matrix";
 import { cellAt } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, TensorValue } from "../protocol/trace.gen";
-import { ownJacobian } from "../words/advice";
 import { bracketedText } from "../words/names";
 import { label } from "../words/say";
 import { shapeText } from "../words/values";
@@ -142,7 +141,7 @@ export function derivative(
   operand: OperandEquation,
   of: Parameters<typeof partial>[1] = "player-partial",
 ): string {
-  return operand.isUnproven ? ownJacobian() : `J = ${partial(operand, of)}`;
+  return operand.isUnproven ? label("jacobian-own") : `J = ${partial(operand, of)}`;
 }
 
 export function partial(

@@ -3,7 +3,6 @@ import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import type { MetProblem, TraceState } from "../model/trace";
 import type { Problem, Span } from "../protocol/trace.gen";
-import { warningTitle } from "./advice";
 import type { NoGrad } from "./nograds";
 import { worthKnowing } from "./passes";
 import { label, type Said, say, text } from "./say";
@@ -71,10 +70,14 @@ export function warningsFound(trace: TraceState, ongoto?: (span: Span) => void):
   return trace.warnings.map(({ seq, category, text: words, span }) => ({
     id: String(seq),
     kind: "warning",
-    title: text(warningTitle(category, counts.get(seq) ?? 1)),
+    title: titleOfWarning(category, counts.get(seq) ?? 1),
     said: [text(words)],
     ways: toLine(span, ongoto),
   }));
+}
+
+function titleOfWarning(category: string, count: number): Said {
+  return count > 1 ? say("warning-times", { category: text(category), count }) : text(category);
 }
 
 export function standoutsFound(trace: TraceState, onposition: (to: Position) => void): readonly Found[] {

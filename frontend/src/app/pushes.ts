@@ -5,11 +5,11 @@ import {
   nest,
   nudgeable,
   parameterControls,
-  spell,
   withEntry,
 } from "../embed/inputs";
 import { formatNumber, type Precision, toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
+import { spelled } from "../protocol/values";
 import type { InputValue, Nested } from "../stream/client";
 
 export interface Push {
@@ -69,7 +69,9 @@ function alongTangents(trace: TraceState, controls: readonly InputControl[]): Pu
     text: (by, precision) =>
       moving.map((each) => listed(after(each, by), each.control.shape, precision)).join(", "),
     inputs: (by) =>
-      new Map(moving.map((each) => [each.control.key, nest(after(each, by).map(spell), each.control.shape)])),
+      new Map(
+        moving.map((each) => [each.control.key, nest(after(each, by).map(spelled), each.control.shape)]),
+      ),
   };
 }
 

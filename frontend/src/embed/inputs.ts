@@ -7,6 +7,7 @@ import { elementCount } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
 import type { TensorValue } from "../protocol/trace.gen";
+import { spelled } from "../protocol/values";
 import { indexText } from "../scene/nudge";
 import type { InputValue, Nested } from "../stream/client";
 
@@ -101,7 +102,7 @@ function inputControl(key: string, value: TensorValue, override: InputValue | un
 export function withEntry(control: InputControl, changed: Entry, value: number): Nested {
   return nest(
     control.entries.map((entry) =>
-      spell(entry === changed || entry.name === changed.name ? value : entry.value),
+      spelled(entry === changed || entry.name === changed.name ? value : entry.value),
     ),
     control.shape,
   );
@@ -141,9 +142,4 @@ export function nest(flat: readonly Nested[], shape: readonly number[]): Nested 
 
 export function flatten(value: Nested): number[] {
   return Array.isArray(value) ? value.flatMap(flatten) : [Number(value)];
-}
-
-/** A number as `options` spell it. */
-export function spell(value: number): Nested {
-  return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
 }

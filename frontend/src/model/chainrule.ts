@@ -4,6 +4,7 @@
  */
 
 import type { Cell, LocalJacobian, Step } from "../protocol/trace.gen";
+import { spelled } from "../protocol/values";
 import type { Chain, Link, Segment, TensorId } from "./chain";
 import { tensorKey } from "./chain";
 import { isTensor } from "./gradients";
@@ -93,10 +94,6 @@ export function rowsOf(cells: readonly Cell[], columns: number): Rows | null {
 /** Rows as a table. */
 export function asMatrix({ count, columns, entries }: Rows): Matrix {
   return { rows: count, columns, cells: Array.from(entries, spelled) };
-}
-
-function spelled(value: number): Cell {
-  return Number.isFinite(value) ? value : (String(value) as "NaN" | "Infinity" | "-Infinity");
 }
 
 /** What gives the local Jacobian of a link. */

@@ -1,6 +1,7 @@
 /** What changed since another run of the same graph: outputs and `.grad`, with what they were. */
 
-import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
+import type { Gradient, TensorValue } from "../protocol/trace.gen";
+import { spelled } from "../protocol/values";
 import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
 import { toNumber } from "./numbers";
@@ -63,10 +64,7 @@ export function areOfOneGraph(before: TraceState, after: TraceState): boolean {
 export function differenceOf(was: TensorValue, is: TensorValue): TensorValue | null {
   if (was.data === undefined || is.data === undefined || was.data.length !== is.data.length) return null;
   if ([...was.data, ...is.data].some((cell) => Array.isArray(cell))) return null;
-  const data = is.data.map((cell, entry): Cell => {
-    const difference = toNumber(cell) - toNumber(was.data?.[entry] ?? 0);
-    return Number.isFinite(difference) ? difference : (String(difference) as "NaN");
-  });
+  const data = is.data.map((cell, entry) => spelled(toNumber(cell) - toNumber(was.data?.[entry] ?? 0)));
   const { shape, dtype } = is;
   return data.every((cell) => cell === 0) ? null : { shape, dtype, data };
 }

@@ -18,6 +18,19 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
+/** Along each axis the index of a cell, counted row by row. */
+export function indicesOf(cell: number, shape: readonly number[]): readonly number[] {
+  let rest = cell;
+  return shape
+    .toReversed()
+    .map((size) => {
+      const index = rest % size;
+      rest = Math.floor(rest / size);
+      return index;
+    })
+    .toReversed();
+}
+
 /** A tensor as a grid of its last axis by all others; null where only a summary was recorded. */
 export function matrixOf(value: TensorValue): Matrix | null {
   if (value.data === undefined) return null;

@@ -1,6 +1,6 @@
 /** What a move relates: which cells of its tables go into each cell of its result, read off its letters or its list of cells. */
 import type { Move, Node, TensorValue } from "../protocol/trace.gen";
-import { elementCount } from "./matrix";
+import { elementCount, indicesOf } from "./matrix";
 
 /** Whose cells go into a cell of the result, counted row by row. */
 export interface Meeting {
@@ -86,17 +86,4 @@ function flatOf(
     flat = flat * size + read;
   }
   return flat;
-}
-
-/** Along each axis the index of a cell, counted row by row. */
-export function indicesOf(cell: number, shape: readonly number[]): readonly number[] {
-  let rest = cell;
-  return shape
-    .toReversed()
-    .map((size) => {
-      const index = rest % size;
-      rest = Math.floor(rest / size);
-      return index;
-    })
-    .toReversed();
 }

@@ -8,7 +8,7 @@ import { isTensor } from "./gradients";
 import { nodesById, producerOf } from "./graph";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { type Meeting, meetingsOf, namedValue } from "./meetings";
-import { toNumber } from "./numbers";
+import { numbersOf } from "./numbers";
 import { variableOf } from "./selectors";
 
 type Numbers = readonly number[];
@@ -309,12 +309,6 @@ export function calledIn(graph: Graph, operand: Operand): Fact {
   if (name !== undefined) return code(name);
   const op = nodesById(graph).get(producerOf(graph, operand)?.node ?? "")?.label;
   return op === undefined ? code(operand.name) : fact("result-of", { op: code(op) });
-}
-
-/** Real entries; null where they were not recorded or are complex. */
-export function numbersOf(value: TensorValue): Numbers | null {
-  if (value.data === undefined || value.data.some((cell) => Array.isArray(cell))) return null;
-  return value.data.map(toNumber);
 }
 
 /** What of the mistakes falls on these cells, without what cannot be told from the answer or from one before. */

@@ -6,7 +6,7 @@ import { code, fact, numbers } from "../protocol/facts";
 import type { Fact, Filling, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor, returnedFor } from "./gradients";
 import { edgesById, nodesById, producerOf } from "./graph";
-import { elementCount } from "./matrix";
+import { elementCount, indicesOf } from "./matrix";
 import {
   calledIn,
   cellsInReach,
@@ -16,9 +16,9 @@ import {
   type Mistake,
   MOST_TERMS,
   mistakesOf,
-  numbersOf,
   toldApart,
 } from "./mistakes";
+import { numbersOf } from "./numbers";
 import type { Position } from "./position";
 import { formatPosition, previousPhase, stopsOfStep } from "./position";
 import { nodeAt, nodeTitle, passAt, stepAt } from "./selectors";
@@ -316,13 +316,7 @@ function largestEntry(values: readonly number[]): number {
 function entryOf(name: string | Fact, asked: Entries, value: TensorValue): Filling {
   const only = asked[0];
   if (only === undefined || asked.length === elementCount(value.shape)) return name;
-  const place: number[] = [];
-  let rest = only;
-  for (const size of [...value.shape].reverse()) {
-    place.unshift(rest % size);
-    rest = Math.floor(rest / size);
-  }
-  return fact("entry-of", { name, entry: { shape: place } });
+  return fact("entry-of", { name, entry: { shape: [...indicesOf(only, value.shape)] } });
 }
 
 function senderOf(graph: Graph, edge: string): Filling {

@@ -5,6 +5,7 @@
 
 import type { Gradient, Node, Operand, Step } from "../protocol/trace.gen";
 import { hasRaised } from "./failed";
+import { elementCount } from "./matrix";
 import { onceFor } from "./once";
 import type { BackwardPhase, ForwardPhase } from "./phases";
 
@@ -78,7 +79,7 @@ function passesOn(step: Step, node: Node): boolean {
 
 function sizeOf(held: Operand | Node["outputs"][number] | undefined): number | null {
   const shape = held?.value?.shape ?? (held !== undefined && "shape" in held ? held.shape : undefined);
-  return shape === undefined ? null : shape.reduce((product, size) => product * size, 1);
+  return shape === undefined ? null : elementCount(shape);
 }
 
 /** In order; `compute` is always one of them. */

@@ -1,6 +1,7 @@
 /** Facts that are made here rather than in the server: what is said, without the sentence. */
 import type { Catalogue } from "./catalogue.gen";
 import type { Fact, Filling } from "./trace.gen";
+import { spelled } from "./values";
 
 /** The kinds of facts that take no operands. */
 export type Plain = {
@@ -22,6 +23,6 @@ export function code(text: string): Fact {
 
 /** Numbers to be spelled as all numbers on the screen are: several in brackets. */
 export function numbers(values: readonly number[]): Filling {
-  const cells = values.map((value) => (Number.isFinite(value) ? value : (String(value) as "NaN")));
+  const cells = values.map(spelled);
   return cells.length === 1 ? { numbers: cells } : { numbers: cells, shape: [cells.length] };
 }

@@ -3,7 +3,7 @@
  * an edge is a row.
  */
 import { bytesOf } from "./base64";
-import { DEFAULTS, type Edge, type Node, type TensorValue, VALUE_PLACES } from "./trace.gen";
+import { DEFAULTS, type Edge, type Node, type Real, type TensorValue, VALUE_PLACES } from "./trace.gen";
 
 type Fields = Record<string, unknown>;
 
@@ -91,7 +91,7 @@ function unpack(packed: string, dtype: string): NonNullable<TensorValue["data"]>
   const view = new DataView(bytes.buffer);
   const floats = (width: 4 | 8) =>
     Array.from({ length: bytes.length / width }, (_, at) =>
-      spell(width === 4 ? shortest(view.getFloat32(at * width, true)) : view.getFloat64(at * width, true)),
+      spelled(width === 4 ? shortest(view.getFloat32(at * width, true)) : view.getFloat64(at * width, true)),
     );
   switch (dtype) {
     case "bool":
@@ -125,6 +125,7 @@ function shortest(number: number): number {
   return Number.isFinite(number) ? Number(number.toPrecision(9)) : number;
 }
 
-function spell(number: number): number | "NaN" | "Infinity" | "-Infinity" {
+/** A number as traces and options spell it. */
+export function spelled(number: number): Real {
   return Number.isFinite(number) ? number : (String(number) as "NaN" | "Infinity" | "-Infinity");
 }

@@ -5,10 +5,10 @@
  */
 import { isTensor } from "../model/gradients";
 import { nodesById } from "../model/graph";
-import { toNumber } from "../model/numbers";
+import { numbersOf } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type { Gradient, TensorValue } from "../protocol/trace.gen";
+import type { Gradient } from "../protocol/trace.gen";
 import { pushForward, slot } from "./nudge";
 
 export interface LossOnTop {
@@ -40,7 +40,7 @@ export function lossOnTop(trace: TraceState, pass: PassState): LossOnTop | null 
   if (output === undefined || others.length > 0 || pass.started.batch !== undefined) return null;
   const node = nodesById(pass.started.graph).get(output.node);
   const produced = node?.outputs[output.output_nr];
-  const [v, y] = [entriesOf(output.seed), entriesOf(produced?.value)];
+  const [v, y] = [entriesOf(output.seed), numbersOf(produced?.value)];
   if (v === null || y?.length !== v.length || v.length < 2 || v.length > MOST_OUTPUTS) return null;
   return {
     name: output.name ?? produced?.name ?? "y",
@@ -75,8 +75,6 @@ function leavesOf(
   });
 }
 
-function entriesOf(value: Gradient | TensorValue | null | undefined): readonly number[] | null {
-  if (!isTensor(value) || value.data === undefined || value.data.some((cell) => Array.isArray(cell)))
-    return null;
-  return value.data.map(toNumber);
+function entriesOf(gradient: Gradient | undefined): readonly number[] | null {
+  return isTensor(gradient) ? numbersOf(gradient) : null;
 }

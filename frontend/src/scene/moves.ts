@@ -4,8 +4,8 @@
  * result say which is on the left, and which of both is turned.
  */
 import { isTensor } from "../model/gradients";
-import { cellAt, elementCount, type Matrix, matrixOf } from "../model/matrix";
-import { indicesOf, meetingsOf, namedValue } from "../model/meetings";
+import { cellAt, elementCount, indicesOf, type Matrix, matrixOf } from "../model/matrix";
+import { meetingsOf, namedValue } from "../model/meetings";
 import type { Cell, Move, MoveSource, Node, TensorValue } from "../protocol/trace.gen";
 import { transposedText } from "../words/names";
 import { label } from "../words/say";

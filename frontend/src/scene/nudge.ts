@@ -6,8 +6,8 @@
 import { areOfOneGraph } from "../model/comparison";
 import { isTensor } from "../model/gradients";
 import { nodesById } from "../model/graph";
-import { jacobianMatrix, type Matrix } from "../model/matrix";
-import { toNumber } from "../model/numbers";
+import { elementCount, indicesOf, jacobianMatrix, type Matrix } from "../model/matrix";
+import { numbersOf, toNumber } from "../model/numbers";
 import { forwardOrder } from "../model/position";
 import { executions, nodeTitle } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
@@ -324,14 +324,8 @@ function changeOf(was: TensorValue | null, is: TensorValue | null): readonly num
   return after.map((entry, at) => (Object.is(entry, before[at]) ? 0 : entry - (before[at] ?? 0)));
 }
 
-/** Real entries, flat; null where there is only a summary, or a complex number. */
-function numbersOf(value: TensorValue | null): readonly number[] | null {
-  if (value?.data === undefined || value.data.some((cell) => Array.isArray(cell))) return null;
-  return value.data.map(toNumber);
-}
-
 function zeros(value: TensorValue | null): readonly number[] | null {
-  return value === null ? null : new Array<number>(value.shape.reduce((a, b) => a * b, 1)).fill(0);
+  return value === null ? null : new Array<number>(elementCount(value.shape)).fill(0);
 }
 
 function product(matrix: Matrix, tangent: readonly number[]): readonly number[] {
@@ -354,10 +348,7 @@ function dot(a: readonly number[], b: readonly number[]): number {
 
 /** `[1][0]` for entry 2 of shape [2, 2]; empty for a scalar. */
 export function indexText(flat: number, shape: readonly number[]): string {
-  let [text, rest] = ["", flat];
-  for (const size of shape.toReversed()) {
-    text = `[${rest % size}]${text}`;
-    rest = Math.floor(rest / size);
-  }
-  return text;
+  return indicesOf(flat, shape)
+    .map((index) => `[${index}]`)
+    .join("");
 }

@@ -3,6 +3,7 @@
  * stood in for nothing. The sentence of the phase says it where it has the room, the callout and the step table always.
  */
 import { isTensor } from "../model/gradients";
+import { indicesOf } from "../model/matrix";
 import { type BackwardPhase, hasCome, PHASES } from "../model/phases";
 import { backwardStops } from "../model/stops";
 import type { Gradient, ReturnedChange, Span } from "../protocol/trace.gen";
@@ -140,24 +141,11 @@ function nanProducts(told: Told): Said[] {
     const where =
       input_shape.length === 0
         ? entry
-        : say("entry-of", { name: entry, entry: spellShape(placeIn(input_shape, first)) });
+        : say("entry-of", { name: entry, entry: spellShape(indicesOf(first, input_shape)) });
     return rest.length === 0
       ? [say("fact-nan", { where })]
       : [say("fact-nans", { where, count: rest.length })];
   });
-}
-
-/** The indices of a flat place. */
-function placeIn(shape: readonly number[], flat: number): number[] {
-  let rest = flat;
-  return shape
-    .toReversed()
-    .map((size) => {
-      const index = rest % size;
-      rest = (rest - index) / size;
-      return index;
-    })
-    .toReversed();
 }
 
 // send

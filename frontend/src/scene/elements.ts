@@ -8,8 +8,18 @@ import { toNumber } from "../model/numbers";
 import type { Cell, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import type { Factor, OperandEquation } from "./equation";
-import type { Factoring, Place, ProductForm, Rule, Term } from "./form";
-import { derivative, MOST_SHOWN, nearest, placeOf, reproduces, returnedFor, sizes, V_CAPTION } from "./form";
+import type { Place, ProductForm, Rule, Term } from "./form";
+import {
+  derivative,
+  MOST_SHOWN,
+  nearest,
+  placeOf,
+  reproduces,
+  returnedFor,
+  sizes,
+  tableOf,
+  V_CAPTION,
+} from "./form";
 
 /** An entry of J that is not zero. */
 interface Link {
@@ -46,29 +56,15 @@ export function elementByElement(
       b: factor,
     }));
   if (!reproduces(result, termsAt)) return null;
-  const right: Factoring | null =
-    factors === null
-      ? null
-      : {
-          role: "jacobian",
-          caption: label("player-entries-of", { jacobian: derivative(operand) }),
-          matrix: factors,
-          shape: sizes(isOwn ? v.shape : []),
-          flattenedFrom: null,
-        };
+  const caption = label("player-entries-of", { jacobian: derivative(operand) });
+  const right = factors && tableOf("jacobian", caption, factors, sizes(isOwn ? v.shape : []));
   return {
     view: "elements",
     rule,
     operator: isOwn ? "⊙" : factors === null ? "→" : "×",
     isTrue: true,
-    left: { role: "v", caption: V_CAPTION, matrix: left, shape: sizes(v.shape), flattenedFrom: null },
-    result: {
-      role: "result",
-      caption: returnedFor(operand),
-      matrix: result,
-      shape: sizes(returned.shape),
-      flattenedFrom: null,
-    },
+    left: tableOf("v", V_CAPTION, left, sizes(v.shape)),
+    result: tableOf("result", returnedFor(operand), result, sizes(returned.shape)),
     rightAt: () => right,
     termsAt,
     resultOf: (...at) => nearest(result, termsAt, ...at),

@@ -159,9 +159,19 @@ export function sizes(shape: readonly number[], matching = false): readonly Size
   return shape.map((size) => ({ size, matching }));
 }
 
-/** The shape of a tensor that is shown as one row. */
-export function ownShape(value: TensorValue): string | null {
-  return value.shape.length > 1 ? shapeText(value.shape) : null;
+export function tableOf(
+  role: Role,
+  caption: string,
+  matrix: Matrix,
+  shape: readonly Size[],
+  flattenedFrom: string | null = null,
+): Factoring {
+  return { role, caption, matrix, shape, flattenedFrom };
+}
+
+/** A table of a tensor, told that it has more axes than so many. */
+export function flattened(table: Factoring, value: TensorValue, axes: number): Factoring {
+  return value.shape.length > axes ? { ...table, flattenedFrom: shapeText(value.shape) } : table;
 }
 
 /** How many outputs sent a gradient: one of several alone does not make up what was returned. */

@@ -12,7 +12,7 @@ import { label } from "../words/say";
 import { shapeText } from "../words/values";
 import type { OperandEquation, Saved } from "./equation";
 import type { Factoring, Operator, Place, ProductForm, Rule, Size, Term } from "./form";
-import { nearest, placeOf, reproduces, returnedFor, sizes, V_CAPTION } from "./form";
+import { nearest, placeOf, reproduces, returnedFor, sizes, tableOf, V_CAPTION } from "./form";
 
 /** A table as it is written. */
 interface Written {
@@ -45,7 +45,7 @@ export function movedForm(
   const made: TensorValue[] = [];
   for (const move of operand.moves) {
     const value = move.value ?? returned;
-    const tables = move.of.map((source) => tableOf(source, node, operand, saved, made));
+    const tables = move.of.map((source) => sourceOf(source, node, operand, saved, made));
     const line = lineOf(move, tables, value, lines.length, operand);
     if (line === null) return null;
     lines.push(line);
@@ -57,7 +57,7 @@ export function movedForm(
   return { ...last, view, ...(lines.length > 0 && { before: lines }) };
 }
 
-function tableOf(
+function sourceOf(
   source: MoveSource,
   node: Node,
   operand: OperandEquation,
@@ -162,14 +162,9 @@ function lineOf(
     operator: operatorOf(move, first, second, met !== null),
     isTrue: true,
     left: met === null ? left : matching(left, -1),
-    result: {
-      role: "result",
-      caption: isLast ? returnedFor(operand) : lineName(operand.moves, at),
-      matrix: result.matrix,
-      shape: sizes(value.shape),
-      flattenedFrom: null,
-      ...(!isLast && { from: at }),
-    },
+    result: isLast
+      ? tableOf("result", returnedFor(operand), result.matrix, sizes(value.shape))
+      : { ...tableOf("result", lineName(operand.moves, at), result.matrix, sizes(value.shape)), from: at },
     rightAt: ({ row, column }) =>
       isByRow && second !== null && theirs
         ? standing(second, theirs, row * result.matrix.columns + column)
@@ -195,17 +190,10 @@ const ARRANGED = {
 function standing(table: Table, { matrix, isTurned }: Written, row: number): Factoring {
   const jacobian = isTurned ? transposedText(table.name) : table.name;
   const cells = matrix.cells.slice(row * matrix.columns, (row + 1) * matrix.columns);
-  return {
-    role: table.role,
-    caption: table.caption(label("player-jacobian-of-row", { jacobian, row: String(row + 1) })),
-    matrix: { rows: cells.length, columns: 1, cells },
-    shape: [
-      { size: cells.length, matching: true },
-      { size: 1, matching: false },
-    ],
-    flattenedFrom: null,
-    ...(table.from !== undefined && { from: table.from }),
-  };
+  const column = { rows: cells.length, columns: 1, cells };
+  const caption = table.caption(label("player-jacobian-of-row", { jacobian, row: String(row + 1) }));
+  const shape = [...sizes([cells.length], true), ...sizes([1])];
+  return { ...tableOf(table.role, caption, column, shape), ...madeIn(table) };
 }
 
 function cellOf({ matrix }: Written, { row, column }: Place): Cell {
@@ -214,15 +202,17 @@ function cellOf({ matrix }: Written, { row, column }: Place): Cell {
 
 function factoring(table: Table | null, written: Written | null | undefined): Factoring | null {
   if (table === null || written == null) return null;
-  const { role, name, from } = table;
+  const { role, name } = table;
+  const caption = table.caption(written.isTurned ? transposedText(name) : name);
   return {
-    role,
-    caption: table.caption(written.isTurned ? transposedText(name) : name),
-    matrix: written.matrix,
-    shape: written.shape,
-    flattenedFrom: written.readFrom,
-    ...(from !== undefined && { from }),
+    ...tableOf(role, caption, written.matrix, written.shape, written.readFrom),
+    ...madeIn(table),
   };
+}
+
+/** The line that makes a table, where one does. */
+function madeIn({ from }: Table): Pick<Factoring, "from"> {
+  return from === undefined ? {} : { from };
 }
 
 function operatorOf({ verb }: Move, first: Table, second: Table | null, isOfMatrices: boolean): Operator {

@@ -27,7 +27,7 @@ export function productForms(
   const others = [
     elementByElement(operand, factor, v, returned),
     stackOfRows(operand, factor, v, returned),
-    fullJacobian(operand, factor, v, returned),
+    fullJacobian(operand, returned),
   ];
   // Of several lines only the one at work may have room: rows of v that meet a J are easier to see at once.
   const forms = (moved?.before ? [...others, moved] : [moved, ...others]).filter((form) => form !== null);

@@ -4,66 +4,108 @@
  */
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
-import { cellAt, elementCount, jacobianMatrix, rowOf } from "../model/matrix";
+import { cellAt, elementCount, jacobianMatrix } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { LocalJacobian, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
-import { shapeText } from "../words/values";
 import type { Factor, OperandEquation } from "./equation";
-import type { Factoring, Place, ProductForm } from "./form";
+import type { Place, ProductForm } from "./form";
 import {
   alongRowOrColumn,
   arrivedCount,
   derivative,
+  flattened,
   MOST_SHOWN,
-  ownShape,
   reproduces,
   returnedFor,
   rowMeetsColumn,
   sizes,
+  tableOf,
   V_CAPTION,
 } from "./form";
 
 /** v as one row times the whole J. */
-export function fullJacobian(
+export function fullJacobian(operand: OperandEquation, returned: TensorValue): ProductForm | null {
+  return timesJacobian(operand, arrivedParts(operand), returned, null);
+}
+
+/**
+ * Several v's for one operand: m of them stacked (`is_grads_batched`), [m, out] × J = [m, in], and one from each output
+ * of the node, side by side with their Jacobians one below the other.
+ */
+export function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | null {
+  const parts = arrivedParts(operand);
+  const isBatch = returned.shape.length === (parts[0]?.jacobian.input_shape.length ?? 0) + 1;
+  if (!isBatch && parts.length < 2) return null;
+  const form = timesJacobian(operand, parts, returned, isBatch ? (returned.shape[0] ?? 1) : null);
+  return form?.isTrue ? form : null;
+}
+
+/** A v with the Jacobian of the output at which it arrived. */
+interface Part {
+  readonly v: TensorValue;
+  readonly jacobian: LocalJacobian;
+  readonly matrix: Matrix;
+}
+
+function arrivedParts({ factors }: OperandEquation): readonly Part[] {
+  return factors.flatMap(({ v, jacobian }) => {
+    const matrix = jacobian === null ? null : jacobianMatrix(jacobian);
+    return isTensor(v) && v.data !== undefined && jacobian !== null && matrix !== null
+      ? [{ v, jacobian, matrix }]
+      : [];
+  });
+}
+
+/** @param stacked how many v's each output has; null where they are not stacked */
+function timesJacobian(
   operand: OperandEquation,
-  factor: Factor,
-  v: TensorValue,
+  parts: readonly Part[],
   returned: TensorValue,
+  stacked: number | null,
 ): ProductForm | null {
-  const jacobian = factor.jacobian === null ? null : jacobianMatrix(factor.jacobian);
-  const left = rowOf(v);
-  const result = rowOf(returned);
-  if (jacobian === null || left === null || result === null) return null;
-  if (Math.max(jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
-  if (left.columns !== jacobian.rows || result.columns !== jacobian.columns) return null;
-  const rows = sizes([jacobian.rows], true);
-  const columns = sizes([jacobian.columns]);
+  const [first] = parts;
+  if (first === undefined || parts.length !== arrivedCount(operand) || returned.data === undefined)
+    return null;
+  const m = stacked ?? 1;
+  const { columns } = first.matrix;
+  if (parts.some(({ v, matrix }) => v.data?.length !== m * matrix.rows)) return null;
+  if (returned.data.length !== m * columns) return null;
+  const jacobian = below(parts.map(({ matrix }) => matrix));
+  const left = beside(parts.map(({ v, matrix }) => ({ rows: m, columns: matrix.rows, cells: v.data ?? [] })));
+  if (Math.max(m, jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
+  const result: Matrix = { rows: m, columns, cells: returned.data };
   const termsAt = (place: Place) => rowMeetsColumn(left, jacobian, place);
-  const right: Factoring = {
-    role: "jacobian",
-    caption: derivative(operand),
-    matrix: jacobian,
-    shape: [...rows, ...columns],
-    flattenedFrom: null,
-  };
+  const isOne = parts.length === 1;
+  const batch = stacked === null ? [] : [m];
+  const rows = sizes([jacobian.rows], true);
+  const vs = tableOf("v", manyCaption(parts.length, stacked), left, [...sizes(batch), ...rows]);
+  const partial = derivative(operand, isOne ? "player-partial" : "player-partial-outputs");
+  const right = tableOf("jacobian", partial, jacobian, [...rows, ...sizes([columns])]);
+  const caption =
+    stacked === null ? returnedFor(operand) : label("player-returned-rows", { name: operand.name });
   return {
     view: "jacobian",
     rule: "terms",
     operator: "×",
     isTrue: reproduces(result, termsAt),
-    left: { role: "v", caption: V_CAPTION, matrix: left, shape: rows, flattenedFrom: ownShape(v) },
-    result: {
-      role: "result",
-      caption: returnedFor(operand),
-      matrix: result,
-      shape: columns,
-      flattenedFrom: ownShape(returned),
-    },
+    left: isOne ? flattened(vs, first.v, batch.length + 1) : vs,
+    result: flattened(
+      tableOf("result", caption, result, sizes([...batch, columns])),
+      returned,
+      batch.length + 1,
+    ),
     rightAt: () => right,
     termsAt,
-    resultOf: (side, place, current) => (side === "right" ? { row: 0, column: place.column } : current),
+    resultOf: alongRowOrColumn,
   };
+}
+
+/** @param rows how many v's each output has; null where they are not stacked */
+function manyCaption(count: number, rows: number | null): string {
+  if (count > 1 && rows !== null) return label("player-outputs-vs-rows", { count, rows: String(rows) });
+  if (rows !== null) return label("player-row-vs", { count: rows });
+  return count > 1 ? label("player-outputs-vs", { count }) : V_CAPTION;
 }
 
 /** Where each row of the output depends on the same row of the input only: the blocks of J on its diagonal. */
@@ -95,35 +137,26 @@ export function stackOfRows(
   const termsAt = (place: Place) => rowMeetsColumn(left, blockAt(place.row), place);
   if (!reproduces(result, termsAt)) return null;
   const matching = sizes([first.rows], true);
+  const axes = batch.length + 1;
+  const partial = derivative(operand);
   return {
     view: "matrices",
     rule: "terms",
     operator: "×",
     isTrue: true,
-    left: {
-      role: "v",
-      caption: V_CAPTION,
-      matrix: left,
-      shape: [...sizes(batch), ...matching],
-      flattenedFrom: v.shape.length > batch.length + 1 ? shapeText(v.shape) : null,
+    left: flattened(tableOf("v", V_CAPTION, left, [...sizes(batch), ...matching]), v, axes),
+    result: flattened(
+      tableOf("result", returnedFor(operand), result, sizes([...batch, first.columns])),
+      returned,
+      axes,
+    ),
+    rightAt: ({ row }) => {
+      const caption = isShared
+        ? label("player-jacobian-each-row", { jacobian: partial })
+        : label("player-jacobian-of-row", { jacobian: partial, row: String(row + 1) });
+      return tableOf("jacobian", caption, blockAt(row), [...matching, ...sizes([first.columns])]);
     },
-    result: {
-      role: "result",
-      caption: returnedFor(operand),
-      matrix: result,
-      shape: sizes([...batch, first.columns]),
-      flattenedFrom: returned.shape.length > batch.length + 1 ? shapeText(returned.shape) : null,
-    },
-    rightAt: ({ row }) => ({
-      role: "jacobian",
-      caption: isShared
-        ? label("player-jacobian-each-row", { jacobian: derivative(operand) })
-        : label("player-jacobian-of-row", { jacobian: derivative(operand), row: String(row + 1) }),
-      matrix: blockAt(row),
-      shape: [...matching, ...sizes([first.columns])],
-      flattenedFrom: null,
-    }),
-    termsAt: (place) => termsAt(place),
+    termsAt,
     resultOf: alongRowOrColumn,
   };
 }
@@ -160,73 +193,6 @@ function cutOnDiagonal(full: Matrix, count: number): readonly Matrix[] | null {
       cellAt(full, block * rows + Math.floor(at / columns), block * columns + (at % columns)),
     ),
   }));
-}
-
-/**
- * Several v's for one operand: m of them stacked (`is_grads_batched`), [m, out] × J = [m, in], and one from each output
- * of the node, side by side with their Jacobians one below the other.
- */
-export function manyVs(operand: OperandEquation, returned: TensorValue): ProductForm | null {
-  const parts = operand.factors.flatMap(({ v, jacobian }) => {
-    const matrix = jacobian === null ? null : jacobianMatrix(jacobian);
-    return isTensor(v) && v.data !== undefined && jacobian !== null && matrix !== null
-      ? [{ v, jacobian, matrix }]
-      : [];
-  });
-  const [first] = parts;
-  if (first === undefined || parts.length !== arrivedCount(operand) || returned.data === undefined)
-    return null;
-  const { columns } = first.matrix;
-  const isBatch = returned.shape.length === first.jacobian.input_shape.length + 1;
-  const m = isBatch ? (returned.shape[0] ?? 1) : 1;
-  if (!isBatch && parts.length < 2) return null;
-  if (parts.some(({ v, matrix }) => v.data?.length !== m * matrix.rows)) return null;
-  if (returned.data.length !== m * columns) return null;
-  const jacobian = below(parts.map(({ matrix }) => matrix));
-  const left = beside(parts.map(({ v, matrix }) => ({ rows: m, columns: matrix.rows, cells: v.data ?? [] })));
-  if (Math.max(m, jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
-  const result: Matrix = { rows: m, columns, cells: returned.data };
-  const termsAt = (place: Place) => rowMeetsColumn(left, jacobian, place);
-  if (!reproduces(result, termsAt)) return null;
-  const stacked = isBatch ? [m] : [];
-  const rows = sizes([jacobian.rows], true);
-  const right: Factoring = {
-    role: "jacobian",
-    caption: parts.length > 1 ? derivative(operand, "player-partial-outputs") : derivative(operand),
-    matrix: jacobian,
-    shape: [...rows, ...sizes([columns])],
-    flattenedFrom: null,
-  };
-  return {
-    view: "jacobian",
-    rule: "terms",
-    operator: "×",
-    isTrue: true,
-    left: {
-      role: "v",
-      caption: manyCaption(parts.length, isBatch ? m : null),
-      matrix: left,
-      shape: [...sizes(stacked), ...rows],
-      flattenedFrom: parts.length === 1 && first.v.shape.length > 2 ? shapeText(first.v.shape) : null,
-    },
-    result: {
-      role: "result",
-      caption: isBatch ? label("player-returned-rows", { name: operand.name }) : returnedFor(operand),
-      matrix: result,
-      shape: sizes([...stacked, columns]),
-      flattenedFrom: returned.shape.length > (isBatch ? 2 : 1) ? shapeText(returned.shape) : null,
-    },
-    rightAt: () => right,
-    termsAt,
-    resultOf: alongRowOrColumn,
-  };
-}
-
-/** @param rows how many v's each output has; null where they are not stacked */
-function manyCaption(count: number, rows: number | null): string {
-  if (count > 1 && rows !== null) return label("player-outputs-vs-rows", { count, rows: String(rows) });
-  if (rows !== null) return label("player-row-vs", { count: rows });
-  return count > 1 ? label("player-outputs-vs", { count }) : V_CAPTION;
 }
 
 function below(matrices: readonly Matrix[]): Matrix {

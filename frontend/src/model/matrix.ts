@@ -56,11 +56,6 @@ function cellOf(byte: number): Cell {
   return byte === -LARGEST_CELL - 2 ? "NaN" : byte > 0 ? "Infinity" : "-Infinity";
 }
 
-/** A tensor as one row, however many axes it has; null where only a summary was recorded. */
-export function rowOf(value: TensorValue): Matrix | null {
-  return value.data === undefined ? null : { rows: 1, columns: value.data.length, cells: value.data };
-}
-
 /** Output elements by input elements; null where the Jacobian is on demand or too large. */
 export function jacobianMatrix(jacobian: LocalJacobian): Matrix | null {
   if (!("shape" in jacobian.value) || jacobian.value.data === undefined) return null;
@@ -83,22 +78,6 @@ export function largestMagnitude(cells: readonly Cell[]): number {
     if (Number.isFinite(magnitude) && magnitude > largest) largest = magnitude;
   }
   return largest;
-}
-
-/** One term of a sum of products. */
-export interface Term {
-  readonly row: number;
-  readonly v: Cell;
-  readonly j: Cell;
-}
-
-/** The terms whose sum is entry `column` of v times J. */
-export function termsOf(v: Matrix, jacobian: Matrix, column: number): readonly Term[] {
-  return Array.from({ length: jacobian.rows }, (_, row) => ({
-    row,
-    v: v.cells[row] ?? 0,
-    j: cellAt(jacobian, row, column),
-  }));
 }
 
 const BITS = /(\d+)/;

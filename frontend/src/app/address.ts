@@ -27,7 +27,7 @@ import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import { integerBetween, readDigits, readSwitch, readTheme, type Theme } from "../render/options";
 import { type View as ProductView, parseView } from "../scene/views";
-import type { InputValue, Nested } from "../stream/client";
+import type { InputValue, Nested, TraceOptions } from "../stream/client";
 import { LANGUAGES } from "../words/languages";
 import { label, listed, type PlainKey, say, text, textOf } from "../words/say";
 
@@ -84,6 +84,16 @@ export const DEFAULT_VIEW: View = {
   byhand: false,
   product: null,
 };
+/** What an address holds of the options of a request. */
+export function settingsIn({ inputs, grad_output, seed, passes }: TraceOptions) {
+  return {
+    inputs: inputs ?? {},
+    gradOutput: grad_output ?? null,
+    seed: seed ?? 0,
+    pass: passes?.[0] ?? null,
+  } satisfies Partial<Address>;
+}
+
 export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
 
 /** By field of the view: its key, what it is called where it cannot be read, and how it is read. */

@@ -3,7 +3,7 @@ import { type Position, parsePosition } from "../model/position";
 import { type Example, fetchExamples } from "../stream/examples";
 import { fetchSnippet, snippetOf } from "../stream/snippet";
 import { label } from "../words/say";
-import { type Address, EMPTY_ADDRESS, languageIn, readAddress } from "./address";
+import { type Address, EMPTY_ADDRESS, languageIn, readAddress, settingsIn } from "./address";
 import { type LiveRoom, placeOf } from "./room.svelte";
 import type { Session } from "./session.svelte";
 
@@ -107,29 +107,17 @@ export class Opening {
       this.linkTrouble = label("page-link-unknown");
       return address;
     }
-    const { inputs, grad_output, seed, passes } = request.options;
     // A short link names its step in the query, which the server needs for the link's preview.
     const position = address.position ?? parsePosition(new URLSearchParams(location.search).get("s") ?? "");
-    return {
-      ...address,
-      position,
-      source: request.source,
-      inputs: inputs ?? {},
-      gradOutput: grad_output ?? null,
-      seed: seed ?? 0,
-      pass: passes?.[0] ?? null,
-    };
+    return { ...address, ...settingsIn(request.options), position, source: request.source };
   }
 
   /** Opens and runs a shipped program, at its own place or at `at`, with a chain or without. */
   pick(example: Example, at: Position | null = null, chain: string | null = null): void {
-    const { inputs, grad_output, seed } = example.options;
     this.session.open({
       ...EMPTY_ADDRESS,
+      ...settingsIn(example.options),
       source: example.source,
-      inputs: inputs ?? {},
-      gradOutput: grad_output ?? null,
-      seed: seed ?? 0,
       position: at ?? parsePosition(example.start),
       chain,
     });

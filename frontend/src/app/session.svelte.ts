@@ -15,11 +15,18 @@ import type { GradcheckReport, Problem, TensorValue, TraceDocument } from "../pr
 import { numberOf as numberOfValue } from "../protocol/values";
 import type { GradcheckQuestion } from "../scene/gradcheck";
 import { fetchGradcheck, fetchJacobians, fetchValue } from "../stream/again";
-import { type InputValue, type Nested, runTrace, type Status, type TraceRequest } from "../stream/client";
+import {
+  type InputValue,
+  type Nested,
+  runTrace,
+  type Status,
+  type TraceOptions,
+  type TraceRequest,
+} from "../stream/client";
 import type { Example } from "../stream/examples";
 import { keepProgram } from "../stream/snippet";
 import { label } from "../words/say";
-import { type Address, DEFAULT_VIEW, type NudgeWish, type View } from "./address";
+import { type Address, DEFAULT_VIEW, EMPTY_ADDRESS, type NudgeWish, settingsIn, type View } from "./address";
 import { type Given, give, givenFor } from "./given";
 import { keepsItsV } from "./gradient";
 import { withJacobians } from "./jacobians";
@@ -143,7 +150,9 @@ export class Session {
 
   /** Takes over a program and its settings without running it. */
   open(address: Address): void {
-    this.take(address.source ?? "", address.inputs, address.gradOutput);
+    this.source = address.source ?? "";
+    this.givenInputs = give(address.inputs, this.source);
+    this.givenGradOutput = give(address.gradOutput, this.source);
     this.seed = address.seed;
     this.leavePass();
     this.pass = address.pass;
@@ -152,12 +161,6 @@ export class Session {
     this.wanted = address.position ?? FIRST_STEP;
     this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
-  }
-
-  private take(source: string, inputs: Inputs, gradOutput: Nested | null): void {
-    this.source = source;
-    this.givenInputs = give(inputs, source);
-    this.givenGradOutput = give(gradOutput, source);
   }
 
   goTo(position: Position): void {
@@ -169,14 +172,9 @@ export class Session {
   /** Takes over a finished trace with its program and settings; runs nothing. */
   adopt(document: TraceDocument): void {
     this.stop();
-    const { inputs, grad_output, seed, passes } = document.options;
-    this.take(document.source, (inputs ?? {}) as Inputs, (grad_output ?? null) as Nested | null);
-    this.seed = typeof seed === "number" ? seed : 0;
-    this.leavePass();
-    this.pass = Array.isArray(passes) && typeof passes[0] === "number" ? passes[0] : null;
+    const { source, options } = document;
+    this.open({ ...EMPTY_ADDRESS, ...settingsIn(options as TraceOptions), source, position: this.wanted });
     this.selectedNode = null;
-    this.chain = null;
-    this.nudge = null;
     this.previous = null;
     this.held = null;
     this.example = null;

@@ -1,5 +1,5 @@
 /** What a graph holds, by id, and which edges use what. */
-import type { Edge, Graph, Operand } from "../protocol/trace.gen";
+import type { Edge, Graph, Group, Operand } from "../protocol/trace.gen";
 import { append } from "./lists";
 import { once } from "./once";
 
@@ -9,6 +9,12 @@ const byId = <T extends { readonly id: string }>(list: readonly T[]): ReadonlyMa
 export const nodesById = once(({ nodes }: Graph) => byId(nodes));
 export const edgesById = once(({ edges }: Graph) => byId(edges));
 export const groupsById = once(({ groups }: Graph) => byId(groups));
+
+export const groupsByParent = once(({ groups }: Graph): ReadonlyMap<string | null, readonly Group[]> => {
+  const children = new Map<string | null, Group[]>();
+  for (const group of groups) append(children, group.parent, group);
+  return children;
+});
 
 const edgesByProducer = once(({ edges }: Graph) => {
   const uses = new Map<string, Edge[]>();

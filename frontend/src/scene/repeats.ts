@@ -4,8 +4,9 @@
  * edge stays.
  */
 
-import { groupsById, nodesById, usesOf } from "../model/graph";
+import { groupsById, groupsByParent, nodesById, usesOf } from "../model/graph";
 import { append } from "../model/lists";
+import { once, onceFor } from "../model/once";
 import type { Graph, Group, Node } from "../protocol/trace.gen";
 
 /** Up to here a program is readable whole. */
@@ -34,17 +35,17 @@ export function turnIn(group: Group, node: string): number | null {
 }
 
 /** The graph with runs of equal groups folded; itself where there are none, or where it is small. */
-export function withRepeats(graph: Graph): Graph {
-  const known = foldedGraphs.get(graph);
-  if (known !== undefined) return known;
-  const isLarge = graph.nodes.length > SMALL_GRAPH_NODES;
-  const made = isLarge ? folded(graph, foldingOf(graph)) : graph;
-  foldedGraphs.set(graph, made);
-  foldedGraphs.set(made, made);
-  return made;
-}
-
-const foldedGraphs = new WeakMap<Graph, Graph>();
+export const withRepeats = once((graph: Graph): Graph => {
+  const isFolded = graph.groups.some((group) => repeatsOf(group) !== null);
+  if (isFolded || graph.nodes.length <= SMALL_GRAPH_NODES) return graph;
+  const folding = foldingsOf(graph.edges)(graph);
+  if (folding === null) return graph;
+  const nodes = graph.nodes.map((node): Node => {
+    const group = folding.homes.get(node.id) ?? null;
+    return group === node.group ? node : { ...node, group };
+  });
+  return { ...graph, nodes, groups: folding.groups as Group[] };
+});
 
 /** What folding changes; null where nothing is repeated. */
 interface Folding {
@@ -53,28 +54,8 @@ interface Folding {
   readonly groups: readonly Group[];
 }
 
-/** By groups, which stay the same object while values and formulas come to the nodes. */
-const foldings = new WeakMap<
-  Graph["groups"],
-  { readonly edges: Graph["edges"]; readonly folding: Folding | null }
->();
-
-function foldingOf(graph: Graph): Folding | null {
-  const known = foldings.get(graph.groups);
-  if (known?.edges === graph.edges) return known.folding;
-  const folding = fold(graph);
-  foldings.set(graph.groups, { edges: graph.edges, folding });
-  return folding;
-}
-
-function folded(graph: Graph, folding: Folding | null): Graph {
-  if (folding === null) return graph;
-  const nodes = graph.nodes.map((node): Node => {
-    const group = folding.homes.get(node.id) ?? null;
-    return group === node.group ? node : { ...node, group };
-  });
-  return { ...graph, nodes, groups: folding.groups as Group[] };
-}
+/** By edges, and their groups: both stay the same objects while values and formulas come to the nodes. */
+const foldingsOf = once((_edges: Graph["edges"]) => onceFor((graph: Graph) => graph.groups, fold));
 
 /** A node or group among its siblings, in the order in which the program ran them. */
 interface Item {
@@ -219,8 +200,7 @@ function repeatsFrom(items: readonly Item[], start: number, period: number): num
 }
 
 function itemsByParent(graph: Graph): ReadonlyMap<string | null, readonly Item[]> {
-  const groups = new Map<string | null, Group[]>();
-  for (const group of graph.groups) append(groups, group.parent, group);
+  const groups = groupsByParent(graph);
   const nodes = nodesById(graph);
   const made = new Map<string, Item>();
   const itemsOf = (direct: readonly string[], children: readonly Group[]): readonly Item[] => {

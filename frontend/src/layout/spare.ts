@@ -44,24 +44,9 @@ export function layOutSimply({ items, lines }: Level): Places {
   return { width: Math.max(0, left - COLUMN_GAP), height: tallest, middles, curves };
 }
 
-/** Longest path from the nodes that nothing leads to; the links of a cycle that close it are passed over. */
-function columnsOf(names: readonly string[], links: readonly Line[]): readonly (readonly string[])[] {
-  const next = new Map<string, string[]>();
-  const waitsFor = new Map(names.map((name) => [name, 0]));
-  for (const { tail, head } of links) {
-    append(next, tail, head);
-    waitsFor.set(head, (waitsFor.get(head) ?? 0) + 1);
-  }
-  const column = new Map(names.map((name) => [name, 0]));
-  const ready = names.filter((name) => waitsFor.get(name) === 0);
-  for (let name = ready.pop(); name !== undefined; name = ready.pop()) {
-    for (const head of next.get(name) ?? []) {
-      column.set(head, Math.max(column.get(head) ?? 0, (column.get(name) ?? 0) + 1));
-      const left = (waitsFor.get(head) ?? 1) - 1;
-      waitsFor.set(head, left);
-      if (left === 0) ready.push(head);
-    }
-  }
+/** Each as far to the right as the longest way to it is. */
+function columnsOf(names: readonly string[], lines: readonly Line[]): readonly (readonly string[])[] {
+  const column = longestWays(new Map(names.map((name) => [name, 0])), lines, () => 1);
   const columns: string[][] = [];
   for (const name of names) {
     const index = column.get(name) ?? 0;
@@ -69,4 +54,34 @@ function columnsOf(names: readonly string[], links: readonly Line[]): readonly (
     columns[index]?.push(name);
   }
   return columns.filter((each) => each.length > 0);
+}
+
+/**
+ * By name, how long the longest way to it is, from those that nothing leads to; the lines of a cycle that close it are
+ * passed over.
+ * @param own the length of a way to each by itself
+ * @param step how much longer a line makes a way to its head
+ */
+export function longestWays(
+  own: ReadonlyMap<string, number>,
+  lines: readonly Pick<Line, "tail" | "head">[],
+  step: (head: string) => number,
+): ReadonlyMap<string, number> {
+  const next = new Map<string, string[]>();
+  const waitsFor = new Map<string, number>();
+  for (const { tail, head } of lines) {
+    append(next, tail, head);
+    waitsFor.set(head, (waitsFor.get(head) ?? 0) + 1);
+  }
+  const ways = new Map(own);
+  const ready = [...own.keys()].filter((name) => !waitsFor.has(name));
+  for (let name = ready.pop(); name !== undefined; name = ready.pop()) {
+    for (const head of next.get(name) ?? []) {
+      ways.set(head, Math.max(ways.get(head) ?? 0, (ways.get(name) ?? 0) + step(head)));
+      const left = (waitsFor.get(head) ?? 1) - 1;
+      waitsFor.set(head, left);
+      if (left === 0) ready.push(head);
+    }
+  }
+  return ways;
 }

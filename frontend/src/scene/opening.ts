@@ -1,12 +1,13 @@
 /** Which groups are open when a graph is first seen: from the top, while it can be read whole. */
 
 import { cardSize, groupSize } from "../layout/sizes";
+import { longestWays } from "../layout/spare";
 import { readAsCalls, resultOf } from "../model/calls";
-import { groupsRound, usesOf } from "../model/graph";
+import { groupsByParent, groupsRound, usesOf } from "../model/graph";
 import { append } from "../model/lists";
 import { once } from "../model/once";
 import type { TraceState } from "../model/trace";
-import type { Graph, Group } from "../protocol/trace.gen";
+import type { Graph } from "../protocol/trace.gen";
 
 /** Groups are opened, level by level, while not more boxes than this are to be seen, */
 const MOST_BOXES_AT_FIRST = 24;
@@ -17,8 +18,7 @@ const GAP_PX = 65;
 const FRAME_PX = 28;
 
 export function groupsOpenAtFirst(graph: Graph): readonly string[] {
-  const children = new Map<string | null, Group[]>();
-  for (const group of graph.groups) append(children, group.parent, group);
+  const children = groupsByParent(graph);
   const open: string[] = [];
   const outer = children.get(null) ?? [];
   let closed = outer.filter((group) => resultOf(group, graph) === null);
@@ -64,8 +64,7 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
   const items = new Map<string | null, { id: string; width: number }[]>();
   for (const node of graph.nodes)
     append(items, node.group, { id: node.id, width: cardSize(node, usesOf(graph, node.id).length).width });
-  const children = new Map<string | null, Group[]>();
-  for (const group of graph.groups) append(children, group.parent, group);
+  const children = groupsByParent(graph);
   const levelWidth = (home: string | null): number => {
     const inner = (children.get(home) ?? []).map((group) => ({
       id: group.id,
@@ -81,24 +80,7 @@ function longestWay(
   lines: readonly (readonly [string, string])[],
 ): number {
   const widths = new Map(items.map(({ id, width }) => [id, width]));
-  const next = new Map<string, string[]>();
-  const waitsFor = new Map<string, number>();
-  for (const [tail, head] of lines) {
-    append(next, tail, head);
-    waitsFor.set(head, (waitsFor.get(head) ?? 0) + 1);
-  }
-  const reach = new Map(widths);
-  const ready = [...widths.keys()].filter((id) => !waitsFor.has(id));
-  for (let id = ready.pop(); id !== undefined; id = ready.pop()) {
-    for (const head of next.get(id) ?? []) {
-      reach.set(
-        head,
-        Math.max(reach.get(head) ?? 0, (reach.get(id) ?? 0) + GAP_PX + (widths.get(head) ?? 0)),
-      );
-      const left = (waitsFor.get(head) ?? 1) - 1;
-      waitsFor.set(head, left);
-      if (left === 0) ready.push(head);
-    }
-  }
+  const links = lines.map(([tail, head]) => ({ tail, head }));
+  const reach = longestWays(widths, links, (head) => GAP_PX + (widths.get(head) ?? 0));
   return Math.max(0, ...reach.values());
 }

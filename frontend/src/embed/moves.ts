@@ -3,21 +3,14 @@ import { PLACES } from "../model/phases";
 import {
   clampPosition,
   compare,
-  first,
-  last,
-  nextPhase,
-  nextStep,
+  MOVES,
+  type Move,
   type Position,
   parsePosition,
-  previousPhase,
-  previousStep,
   START,
   samePosition,
 } from "../model/position";
 import type { TraceState } from "../model/trace";
-
-export const MOVES = { nextPhase, previousPhase, nextStep, previousStep, first, last } as const;
-export type Move = keyof typeof MOVES;
 
 export type Side = "start" | "end";
 

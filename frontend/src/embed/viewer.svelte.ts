@@ -1,10 +1,10 @@
 /** What a viewer shows: a trace, a place in it, and what its author wants seen. Elements, frames and files steer it. */
-import type { Position } from "../model/position";
+import type { Move, Position } from "../model/position";
 import { clampPosition, formatPosition, START, samePosition } from "../model/position";
 import { emptyTrace, type TraceState } from "../model/trace";
 import { DEFAULT_OPTIONS, type PlayerOptions } from "../render/options";
 import { sentenceAt } from "../words/sentences";
-import { edgeOf, type Move, moved, type Range, type Side, stopsOf, within } from "./moves";
+import { edgeOf, moved, type Range, type Side, stopsOf, within } from "./moves";
 import type { Inputs, Rerun } from "./rerun";
 
 /** What an author may take away. */

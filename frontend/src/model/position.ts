@@ -170,6 +170,10 @@ export function previousStep(trace: TraceState, position: Position): Position {
   return clampPosition(trace, { direction, step: step - 1, phase: phaseElsewhere(trace, position) });
 }
 
+/** By what a key or a message asks for. */
+export const MOVES = { nextPhase, previousPhase, nextStep, previousStep, first, last } as const;
+export type Move = keyof typeof MOVES;
+
 /** Where one goes from step to step; from what has only one stop to the whole equation. */
 function phaseElsewhere(trace: TraceState, { direction, step, phase }: Position): Phase {
   const isOnly = step === 0 || stopsOfStep(trace, direction, step).length === 1;

@@ -2,6 +2,8 @@
  * The keyboard of the player, as in a slide deck. Letters are left alone (WCAG 2.1.4), and so is every key that the
  * focused control needs for itself.
  */
+import type { PlainKey } from "../words/say";
+
 export const KEYS = {
   nextPhase: ["ArrowRight", " ", "PageDown"],
   previousPhase: ["ArrowLeft", "Shift+ ", "PageUp"],
@@ -15,6 +17,20 @@ export const KEYS = {
   find: ["/"],
   keys: ["?"],
 } as const;
+
+/** What each does, in words. */
+export const DOES = {
+  nextPhase: "player-next-phase",
+  previousPhase: "player-previous-phase",
+  nextStep: "player-next-step",
+  previousStep: "player-previous-step",
+  first: "player-first-step",
+  last: "player-last-step",
+  togglePlay: "player-pause",
+  leave: "player-leave",
+  find: "player-find",
+  keys: "player-keys",
+} as const satisfies Record<Command, PlainKey>;
 
 export type Command = keyof typeof KEYS;
 export type KeyName = (typeof KEYS)[Command][number];

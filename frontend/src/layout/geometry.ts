@@ -76,8 +76,14 @@ export function cutAt(curve: Curve, x: number): readonly [Curve, Curve] {
 
 const HALVINGS = 20;
 
-function between(a: Point, b: Point, share: number): Point {
+export function between(a: Point, b: Point, share: number): Point {
   return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
+}
+
+/** A box as an SVG path, in whole pixels. */
+export function boxPath(box: Box): string {
+  const [x, y, width, height] = [box.x, box.y, box.width, box.height].map(Math.round);
+  return `M${x} ${y}h${width}v${height}h-${width}z`;
 }
 
 /** An SVG path. */
@@ -95,16 +101,9 @@ export const pathOf = once((curve: Curve): string => {
 });
 
 /** The box of a curve's points; the curve lies inside. */
-export const curveBounds = once((curve: Curve): Box => {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y } of curve) {
-    left = Math.min(left, x);
-    top = Math.min(top, y);
-    right = Math.max(right, x);
-    bottom = Math.max(bottom, y);
-  }
-  return { x: left, y: top, width: right - left, height: bottom - top };
-});
+export const curveBounds = once(
+  (curve: Curve): Box => around(curve.map((point) => ({ ...point, width: 0, height: 0 }))),
+);
 
 const SAMPLES_PER_PIECE = 12;
 

@@ -26,6 +26,11 @@ export interface Layout extends Size {
   readonly loose: ReadonlySet<string>;
 }
 
+/** What is drawn as one card each: nodes and closed groups. */
+export function standing({ nodes, groups }: Layout): readonly Box[] {
+  return [...nodes.values(), ...[...groups.values()].filter(({ open }) => !open)];
+}
+
 export const GROUP_HEADER_PX = 30;
 const GROUP_PADDING_PX = 14;
 /** Between two columns, where an edge may change its height; a little less than Graphviz is asked to leave. */

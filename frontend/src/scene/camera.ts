@@ -3,7 +3,7 @@
  * node at work. All of it follows from the layout, the steps walked and the size of the viewport.
  */
 import type { Box, Point, Size } from "../layout/geometry";
-import { around, centre } from "../layout/geometry";
+import { around, between, centre } from "../layout/geometry";
 
 /** Screen = world times k plus (x, y). */
 export interface Camera extends Point {
@@ -103,17 +103,13 @@ const NEAR_PX = 0.25;
 /** Slow at both ends, without a jerk where `to` is another place than a moment before; is at it after some 0.3 s. */
 export function fly([camera, led]: Flight, to: Camera, elapsed_ms: number): Flight {
   const share = 1 - Math.exp(-elapsed_ms / FOLLOWING_MS);
-  const next = between(led, to, share);
-  const moved = between(camera, next, share);
+  const next = towards(led, to, share);
+  const moved = towards(camera, next, share);
   return Math.hypot(moved.x - to.x, moved.y - to.y) < NEAR_PX ? [to, to] : [moved, next];
 }
 
-function between(from: Camera, to: Camera, share: number): Camera {
-  return {
-    x: from.x + (to.x - from.x) * share,
-    y: from.y + (to.y - from.y) * share,
-    k: from.k + (to.k - from.k) * share,
-  };
+function towards(from: Camera, to: Camera, share: number): Camera {
+  return { ...between(from, to, share), k: from.k + (to.k - from.k) * share };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Where the equation stands: a place of its own beside or below the graph, of one size for all steps of a program. */
 import type { Box, Size } from "../layout/geometry";
 import { around } from "../layout/geometry";
-import type { Layout } from "../layout/place";
+import { type Layout, standing } from "../layout/place";
 import { type Camera, project, type Region } from "./camera";
 
 export interface Dock {
@@ -69,8 +69,7 @@ export function tieOf(
 ): readonly [Box, ...Box[]] {
   const card = project(node, camera);
   const from = card.y + card.height;
-  const cards = [...layout.nodes.values(), ...[...layout.groups.values()].filter(({ open }) => !open)];
-  const boxes = cards.map((box) => project(box, camera));
+  const boxes = standing(layout).map((box) => project(box, camera));
   const below = boxes.filter((box) => box.y >= from && box.y < map.height);
   const isFree = (x: number): boolean => below.every((box) => x < box.x || x > box.x + box.width);
   const ways = WAYS_OUT.map((share) => card.x + card.width * share);

@@ -3,7 +3,7 @@
  * thousands of nodes are a few dozen elements and those out of sight cost nothing.
  */
 import type { Box } from "../layout/geometry";
-import { around, curveBounds, pathOf } from "../layout/geometry";
+import { around, boxPath, curveBounds, pathOf } from "../layout/geometry";
 import type { Layout } from "../layout/place";
 import { edgesById, nodesById } from "../model/graph";
 import type { Heat } from "./heat";
@@ -57,12 +57,7 @@ export function drawFar(
     if (node === undefined) continue;
     const level = heat === null ? null : heatLevel(heat.spots.get(id), heat);
     const kind = heat === null ? still.cardOf(node).progress : level === null ? "cold" : `heat-${level}`;
-    add(
-      "box",
-      kind,
-      `M${round(box.x)} ${round(box.y)}h${round(box.width)}v${round(box.height)}h${-round(box.width)}z`,
-      box,
-    );
+    add("box", kind, boxPath(box), box);
   }
   return [...bands].map(([id, { shape, kind, paths, boxes }]) => ({
     id,
@@ -71,8 +66,4 @@ export function drawFar(
     path: paths.join(""),
     bounds: around(boxes),
   }));
-}
-
-function round(value: number): number {
-  return Math.round(value);
 }

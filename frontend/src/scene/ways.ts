@@ -5,7 +5,7 @@
 
 import type { Box, Curve, Point, Size } from "../layout/geometry";
 import { boxesOverlap, curveBounds, pointAt } from "../layout/geometry";
-import type { Layout } from "../layout/place";
+import { type Layout, standing } from "../layout/place";
 import { edgesById, nodesById } from "../model/graph";
 import { once } from "../model/once";
 import type { Graph } from "../protocol/trace.gen";
@@ -105,8 +105,7 @@ export interface Room {
 }
 
 export function roomIn(layout: Layout, scale: number, ground: Box | null): Room {
-  const closed = [...layout.groups.values()].filter((box) => !box.open);
-  return { settled: [...layout.nodes.values(), ...closed], scale, ground };
+  return { settled: [...standing(layout)], scale, ground };
 }
 
 /** The first candidate place in view that covers no card and no other token, which it then occupies. */

@@ -1,5 +1,5 @@
 /** What the dock writes of a stop, part by part: v times J = returned, one sum of it, contributions, `.grad`, a forward operation. */
-import type { Point, Size } from "../layout/geometry";
+import { between, type Point, type Size } from "../layout/geometry";
 import { isTensor, normOf } from "../model/gradients";
 import { type Matrix, matrixOf } from "../model/matrix";
 import { formatNumber } from "../model/numbers";
@@ -349,10 +349,6 @@ function spotIn(line: Line, { table, place }: Spot, at = 0): Point | null {
   return found === undefined || centre === null
     ? null
     : { x: found.at.x + centre.x, y: found.at.y + centre.y };
-}
-
-function between(from: Point, to: Point, share: number): Point {
-  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
 }
 
 function chip(written: string, at: Point, size: number, isHeld = false): readonly Shape[] {

@@ -1,6 +1,5 @@
 /** The learner writes the backward pass: what was written, what came of it, and up to where the trace may be seen. */
 import {
-  addEntries,
   agreesWithDifferences,
   horizonOf,
   type Intermediate,
@@ -15,7 +14,7 @@ import {
   type Written,
 } from "../model/byhand";
 import { isTensor } from "../model/gradients";
-import { elementCount } from "../model/matrix";
+import { added, elementCount } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import { type Position, START } from "../model/position";
 import { passAt } from "../model/selectors";
@@ -198,7 +197,7 @@ export class ByHand {
     for (const contribution of contributions) {
       const part = await this.numericContribution(pass, contribution, columns);
       if (typeof part === "string") return part;
-      sum = addEntries(sum, part);
+      sum = added(sum, part);
     }
     return sum;
   }
@@ -221,7 +220,7 @@ export class ByHand {
     for (const { numeric, because, output_nr } of reports) {
       if (numeric?.data === undefined) return textOf(tell(because));
       const v = sender.grad_outputs[output_nr ?? 0];
-      if (v !== undefined) sum = addEntries(sum, throughJacobian(v, numeric, columns));
+      if (v !== undefined) sum = added(sum, throughJacobian(v, numeric, columns));
     }
     return sum;
   }

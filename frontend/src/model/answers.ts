@@ -1,6 +1,7 @@
 /** What a learner committed, read and judged: right, or wrong with the likely reason. */
 import { fact, numbers, type Plain } from "../protocol/facts";
 import type { Fact, Filling } from "../protocol/trace.gen";
+import { sameShape } from "./matrix";
 import { agree } from "./mistakes";
 import type { NodesQuestion, NumberQuestion, Question, ShapeQuestion, Sign } from "./questions";
 
@@ -126,10 +127,6 @@ function whyNodes(question: NodesQuestion, said: readonly string[]): Fact | null
 function choicesOf({ choices }: NodesQuestion, ids: readonly string[]): Filling {
   if (ids.length === 0) return fact("ask-none");
   return choices.flatMap(({ id, name }) => (ids.includes(id) ? [name] : []));
-}
-
-function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((size, axis) => size === b[axis]);
 }
 
 function sameNodes(a: readonly string[], b: readonly string[]): boolean {

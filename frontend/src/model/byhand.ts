@@ -7,7 +7,7 @@ import { code, fact, numbers } from "../protocol/facts";
 import type { Cell, Contribution, Fact, Gradient, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
-import { elementCount } from "./matrix";
+import { elementCount, sameShape } from "./matrix";
 import { linesOf, type Mistake, mistakesOf } from "./mistakes";
 import { toNumber } from "./numbers";
 import type { Position } from "./position";
@@ -203,10 +203,6 @@ export function throughJacobian(v: Gradient, jacobian: TensorValue, columns: num
   );
 }
 
-export function addEntries(a: readonly number[], b: readonly number[]): readonly number[] {
-  return a.map((entry, index) => entry + (b[index] ?? Number.NaN));
-}
-
 /** The operand of a step that a contribution was returned for. */
 export function operandOf(pass: PassState, contribution: Contribution): number | null {
   return edgesById(pass.started.graph).get(contribution.edge)?.to.argnum ?? null;
@@ -251,10 +247,6 @@ function isClose(a: readonly number[], b: readonly number[], tolerance: number):
       );
     })
   );
-}
-
-function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((size, axis) => size === b[axis]);
 }
 
 function shapeMistake(said: readonly number[], is: readonly number[]) {

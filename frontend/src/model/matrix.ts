@@ -70,6 +70,19 @@ export function cellAt(matrix: Matrix, row: number, column: number): Cell {
   return matrix.cells[row * matrix.columns + column] ?? 0;
 }
 
+/** Both have as many entries. */
+export function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, entry, at) => sum + entry * (b[at] ?? 0), 0);
+}
+
+export function added(a: readonly number[], b: readonly number[]): readonly number[] {
+  return a.map((entry, at) => entry + (b[at] ?? Number.NaN));
+}
+
+export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((size, axis) => size === b[axis]);
+}
+
 /** The largest finite magnitude, for a colour scale; 0 for none. */
 export function largestMagnitude(cells: readonly Cell[]): number {
   let largest = 0;

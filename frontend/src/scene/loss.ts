@@ -5,6 +5,7 @@
  */
 import { isTensor } from "../model/gradients";
 import { nodesById } from "../model/graph";
+import { dot } from "../model/matrix";
 import { numbersOf } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
@@ -46,7 +47,7 @@ export function lossOnTop(trace: TraceState, pass: PassState): LossOnTop | null 
     name: output.name ?? produced?.name ?? "y",
     v,
     y,
-    loss: v.reduce((sum, weight, at) => sum + weight * (y[at] ?? 0), 0),
+    loss: dot(v, y),
     leaves: leavesOf(trace, pass, slot(output.node, output.output_nr), v),
   };
 }
@@ -68,7 +69,7 @@ function leavesOf(
     if (!columns.every((column) => column !== null)) return [];
     const rows = v.map((_, row) => columns.map((column) => column[row] ?? 0));
     const isReturned = gradient.every((entry, at) => {
-      const sum = v.reduce((total, weight, row) => total + weight * (rows[row]?.[at] ?? 0), 0);
+      const sum = dot(v, columns[at] ?? []);
       return Math.abs(sum - entry) <= TOLERANCE * Math.max(1, Math.abs(entry));
     });
     return isReturned ? [{ leaf: node.leaf, rows, gradient }] : [];

@@ -6,7 +6,7 @@
 import { areOfOneGraph } from "../model/comparison";
 import { isTensor } from "../model/gradients";
 import { nodesById } from "../model/graph";
-import { elementCount, indicesOf, jacobianMatrix, type Matrix } from "../model/matrix";
+import { added, dot, elementCount, indicesOf, jacobianMatrix, type Matrix } from "../model/matrix";
 import { numbersOf, toNumber } from "../model/numbers";
 import { forwardOrder } from "../model/position";
 import { executions, nodeTitle } from "../model/selectors";
@@ -336,14 +336,6 @@ function product(matrix: Matrix, tangent: readonly number[]): readonly number[] 
       0,
     ),
   );
-}
-
-function added(a: readonly number[], b: readonly number[]): readonly number[] {
-  return a.map((entry, at) => entry + (b[at] ?? 0));
-}
-
-function dot(a: readonly number[], b: readonly number[]): number {
-  return a.reduce((sum, entry, at) => sum + entry * (b[at] ?? 0), 0);
 }
 
 /** `[1][0]` for entry 2 of shape [2, 2]; empty for a scalar. */

@@ -5,6 +5,7 @@
 import { FluentBundle, FluentResource } from "@fluent/bundle";
 import english from "../../../server/gradwalk/words/en.ftl?raw";
 import type { Catalogue } from "../protocol/catalogue.gen";
+import type { Plain } from "../protocol/facts";
 
 /** Which traced value a part spells: a place in the step, or in its node. */
 export interface Reference {
@@ -39,7 +40,7 @@ export type Said = readonly Part[];
 
 export type Key = keyof Catalogue;
 /** A message without operands. */
-export type PlainKey = { [K in Key]: [Catalogue[K]] extends [never] ? K : never }[Key];
+export type PlainKey = Plain;
 /** A number chooses the plural and is written with it. */
 export type Operand = Said | number;
 type Operands<K extends Key> = { readonly [name in Catalogue[K]]: Operand };

@@ -140,6 +140,14 @@ const LAST_LINKS_SHOWN = 4;
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉";
 
+/** What all parts of a chain are drawn from. */
+interface Subject {
+  readonly pass: PassState;
+  readonly graph: Graph;
+  readonly precision: number;
+  readonly jacobian: JacobianOf;
+}
+
 export function drawChain(
   trace: TraceState,
   pass: PassState,
@@ -148,28 +156,27 @@ export function drawChain(
   precision: number,
 ): ChainScene {
   const jacobian: JacobianOf = (link) => jacobianOf(trace, pass, link);
+  const subject = { pass, graph, precision, jacobian };
   const brought = broughtTo(trace, pass, chain);
   const v = recordedV(trace, pass, chain.of);
   const links: LinkScene[] = [];
   let running: { rows: Rows; isRecorded: boolean } | null = v === null ? null : { rows: v, isRecorded: true };
   chain.segments.forEach((segment, index) => {
     const before = isAskedFor(trace, pass, segment.by) ? null : running;
-    const product: Rows | null = before === null ? null : timesLinks(before.rows, segment, jacobian);
+    const product: Rows | null = before && timesLinks(before.rows, segment, jacobian);
     const recorded = product === null ? brought(segment.by) : null;
     running =
-      product !== null
-        ? { rows: product, isRecorded: false }
-        : recorded === null
-          ? null
-          : { rows: recorded.rows, isRecorded: true };
+      product === null
+        ? recorded && { rows: recorded.rows, isRecorded: true }
+        : { rows: product, isRecorded: false };
     const leftOut = leftOutAt(index, chain.segments.length);
     if (leftOut === null) return;
     links.push({
       index,
       leftOut,
-      ...drawLink(trace, pass, graph, segment, chain.segments.length - index, precision),
-      sum: drawSum(pass, graph, segment, before?.rows ?? null, jacobian),
-      running: running === null ? null : shownRunning(running),
+      ...drawLink(subject, segment, chain.segments.length - index),
+      sum: drawSum(subject, segment, before?.rows ?? null),
+      running: running && shownRunning(running),
     });
   });
   const end = running as { rows: Rows; isRecorded: boolean } | null;
@@ -182,14 +189,14 @@ export function drawChain(
     ofName: tensorName(graph, chain.of),
     byName: tensorName(graph, chain.by),
     partial: partialOf(graph, chain),
-    v: v === null ? null : asMatrix(v),
+    v: v && asMatrix(v),
     vShape: shapeOf(pass, chain.of),
     links,
     linkCount: chain.segments.length,
-    product: end === null ? null : shownRunning(end),
+    product: end && shownRunning(end),
     byShape: shapeOf(pass, chain.by),
     verdict: end === null || end.isRecorded ? null : verdictOf(end.rows, brought(chain.by), isChanged),
-    jacobian: whole === null ? null : asMatrix(whole),
+    jacobian: whole && asMatrix(whole),
     paths: chain.paths,
     partials:
       links.length > 1 && chain.segments.length <= MOST_PARTIALS
@@ -233,14 +240,10 @@ function verdictOf(product: Rows, brought: Brought | null, isChanged: boolean): 
 
 /** `number` counts from `by`, as in J₃ J₂ J₁. */
 function drawLink(
-  trace: TraceState,
-  pass: PassState,
-  graph: Graph,
+  { pass, graph, precision, jacobian }: Subject,
   segment: Segment,
   number: number,
-  precision: number,
 ): Omit<LinkScene, "index" | "leftOut" | "sum" | "running"> {
-  const jacobian: JacobianOf = (link) => jacobianOf(trace, pass, link);
   const [rows, columns] = [sizeOf(pass, segment.of), sizeOf(pass, segment.by)];
   const whole = rows === null ? null : wholeJacobian(segment, rows, jacobian);
   const whys = segment.links.flatMap((link) => {
@@ -261,7 +264,7 @@ function drawLink(
     vjp: hasVjp ? vjpOf(pass, graph, onlyLink) : null,
     rows,
     columns,
-    jacobian: whole === null ? null : asMatrix(whole),
+    jacobian: whole && asMatrix(whole),
     power: whole === null ? null : powerOf(segment, whole, precision),
     why: whole === null ? (whys[0] ?? "too_large") : null,
     paths: segment.paths,
@@ -276,11 +279,9 @@ function askOf(trace: TraceState, pass: PassState, link: Link): readonly Ask[] {
 
 /** Each path of a segment with its own product; null where there is one only, or they are too long to be told apart. */
 function drawSum(
-  pass: PassState,
-  graph: Graph,
+  { pass, graph, jacobian }: Subject,
   { turn, repeats, ...whole }: Segment,
   v: Rows | null,
-  jacobian: JacobianOf,
 ): SumScene | null {
   const segment = turn ?? { ...whole, repeats };
   if (segment.paths < 2n) return null;
@@ -289,7 +290,7 @@ function drawSum(
   const size = sizeOf(pass, segment.of);
   const jacobianOfAll = (links: readonly Link[]) => {
     const rows = size === null ? null : wholeJacobian({ ...segment, links }, size, jacobian);
-    return rows === null ? null : asMatrix(rows);
+    return rows && asMatrix(rows);
   };
   const shown = paths.map((links): PathScene => {
     const product = v === null ? null : timesLinks(v, { ...segment, links }, jacobian);
@@ -297,7 +298,7 @@ function drawSum(
       operations: links.map(({ of }) => nodesById(graph).get(of.node)?.label ?? of.node),
       edges: links.map(({ edge }) => edge.id),
       jacobian: jacobianOfAll(links),
-      product: product === null ? null : asMatrix(product),
+      product: product && asMatrix(product),
     };
   });
   return {

@@ -311,16 +311,19 @@ export function calledIn(graph: Graph, operand: Operand): Fact {
   return op === undefined ? code(operand.name) : fact("result-of", { op: code(op) });
 }
 
+export function pick(values: Numbers, cells: readonly number[]): Numbers {
+  return cells.map((cell) => values[cell] ?? Number.NaN);
+}
+
 /** What of the mistakes falls on these cells, without what cannot be told from the answer or from one before. */
 export function toldApart(
   mistakes: readonly Mistake[],
   cells: readonly number[],
   answer: Numbers,
 ): readonly Mistake[] {
-  const on = (values: Numbers): Numbers => cells.map((cell) => values[cell] ?? Number.NaN);
-  const seen = [on(answer)];
+  const seen = [pick(answer, cells)];
   return mistakes.flatMap(({ values, because }) => {
-    const wrong = on(values);
+    const wrong = pick(values, cells);
     if (!wrong.every(Number.isFinite) || seen.some((one) => agree(one, wrong))) return [];
     seen.push(wrong);
     return [{ values: wrong, because }];

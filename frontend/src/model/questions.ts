@@ -16,6 +16,7 @@ import {
   type Mistake,
   MOST_TERMS,
   mistakesOf,
+  pick,
   toldApart,
 } from "./mistakes";
 import { numbersOf } from "./numbers";
@@ -137,7 +138,6 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
   if (answer === null || parts.some((part) => part?.length !== answer.length)) return null;
   const known = parts.filter((part) => part !== null);
   const asked = entriesWorthAsking(answer);
-  const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
   const senders = summands.map(({ edge }) => senderOf(graph, edge));
   const name = node.leaf ?? node.outputs[outputNr]?.name;
   return {
@@ -147,23 +147,18 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
     prompt: fact("ask-sum", {
       name: name == null ? fact("result-of", { op: code(node.label) }) : code(name),
       count: known.length,
-      values: known.map((part) => numbers(pick(part))),
+      values: known.map((part) => numbers(pick(part, asked))),
       asked: entryOf("v", asked, sum),
     }),
-    answer: pick(answer),
-    mistakes: toldApart(
-      [
-        ...known.map((values, index) => ({
-          values,
-          because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
-        })),
-        { values: combine(known, (a, b) => a * b), because: fact("ask-sum-not-product") },
-        { values: answer.map((value) => value / known.length), because: fact("ask-sum-not-mean") },
-        { values: combine(known, (a, b) => a - b), because: fact("ask-sum-own-signs") },
-      ],
-      asked,
-      answer,
-    ),
+    ...answersTo(answer, asked, [
+      ...known.map((values, index) => ({
+        values,
+        because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
+      })),
+      { values: combine(known, (a, b) => a * b), because: fact("ask-sum-not-product") },
+      { values: answer.map((value) => value / known.length), because: fact("ask-sum-not-mean") },
+      { values: combine(known, (a, b) => a - b), because: fact("ask-sum-own-signs") },
+    ]),
   };
 }
 
@@ -212,8 +207,7 @@ function askForProduct(context: Context): Question | null {
     ...head,
     kind: "value",
     prompt: fact("ask-product", { asked: entryOf(name, asked, returned) }),
-    answer: asked.map((entry) => answer[entry] ?? Number.NaN),
-    mistakes: toldApart(mistakes, asked, answer),
+    ...answersTo(answer, asked, mistakes),
   };
 }
 
@@ -274,7 +268,6 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
   const [before, summand, after] = [accumulate.before, arrived, accumulate.after].map(numbersOf);
   if (before == null || summand == null || after == null) return null;
   const asked = entriesWorthAsking(after);
-  const pick = (values: readonly number[]) => asked.map((entry) => values[entry] ?? Number.NaN);
   const grad = code(`${accumulate.leaf}.grad`);
   return {
     kind: "grad",
@@ -282,22 +275,22 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
     position,
     prompt: fact("ask-grad", {
       grad,
-      before: numbers(pick(before)),
-      arrived: numbers(pick(summand)),
+      before: numbers(pick(before, asked)),
+      arrived: numbers(pick(summand, asked)),
       asked: entryOf(grad, asked, accumulate.after),
     }),
-    answer: pick(after),
-    mistakes: toldApart(
-      [
-        { values: summand, because: fact("ask-grad-replaced") },
-        { values: before, because: fact("ask-grad-kept") },
-        { values: combine([before, summand], (a, b) => a - b), because: fact("ask-grad-subtracted") },
-        { values: combine([before, summand], (a, b) => (a + b) / 2), because: fact("ask-grad-mean") },
-      ],
-      asked,
-      after,
-    ),
+    ...answersTo(after, asked, [
+      { values: summand, because: fact("ask-grad-replaced") },
+      { values: before, because: fact("ask-grad-kept") },
+      { values: combine([before, summand], (a, b) => a - b), because: fact("ask-grad-subtracted") },
+      { values: combine([before, summand], (a, b) => (a + b) / 2), because: fact("ask-grad-mean") },
+    ]),
   };
+}
+
+/** The right answer and the wrong ones, of the entries that are asked for. */
+function answersTo(answer: readonly number[], asked: Entries, mistakes: readonly Mistake[]) {
+  return { answer: pick(answer, asked), mistakes: toldApart(mistakes, asked, answer) };
 }
 
 function entriesWorthAsking(values: readonly number[]): Entries {

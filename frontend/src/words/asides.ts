@@ -8,9 +8,9 @@ import { type BackwardPhase, hasCome, PHASES } from "../model/phases";
 import { backwardStops } from "../model/stops";
 import type { Gradient, ReturnedChange, Span } from "../protocol/trace.gen";
 import { opOf, resultName, savedName } from "./names";
-import { code, inTurn, listed, type Reference, type Said, say, sentence, text, textOf } from "./say";
-import { nameAt, operandAt, ruleOf, type Told } from "./told";
-import { isShort, isThere, spellGradient, spellShape } from "./values";
+import { code, inTurn, listed, type Said, say, sentence, text, textOf } from "./say";
+import { nameAt, operandAt, ruleOf, spelled, type Told } from "./told";
+import { isShort, isThere, spellShape } from "./values";
 
 export interface Aside {
   /** The stop at which it is told: of its phase, or of the first one after it where that is left out. */
@@ -64,9 +64,9 @@ function zerosInstead(told: Told): Said[] {
 /** `The hook in line 5 made it 4`: before the node saw its grad_output. */
 function hooks(told: Told): Said[] {
   const { step, node } = told;
-  const all = (step.hooks ?? []).map(({ span, before, after, output_nr, kind }, index) => {
+  const all = (step.hooks ?? []).map(({ span, before, after, output_nr, kind }) => {
     const who = kind === "shared_write" ? writeName(span) : hookName(span);
-    const made = madeBy(told, who, before, after, { of: "after_hook", index });
+    const made = madeBy(told, who, before, after);
     return step.grad_outputs.length === 1
       ? made
       : say("fact-at", { name: resultName(node, output_nr), made });
@@ -83,27 +83,23 @@ function hookName(span: Span | null): Said {
   return span === null ? say("hook-somewhere") : say("hook-in-line", { line: text(String(span.line)) });
 }
 
-function madeBy(told: Told, who: Said, before: Gradient, after: Gradient, at: Reference): Said {
+function madeBy(told: Told, who: Said, before: Gradient, after: Gradient): Said {
   const isSpelled = isShort(before) && isShort(after);
   return isSpelled || !isThere(after)
-    ? say("hook-made", { who, value: spellGradient(after, at, told.precision) })
+    ? say("hook-made", { who, value: spelled(told, after) })
     : say("hook-changed", { who });
 }
 
 // rule
 
 function changedBehind(told: Told): Said[] {
-  const { node, precision } = told;
-  return node.saved.flatMap(({ was, ...saved }, index) => {
+  const { node } = told;
+  return node.saved.flatMap(({ was, ...saved }) => {
     const { value } = saved;
     if (was === undefined || value === null) return [];
     const name = savedName(told, node, saved);
     if (!isShort(was) || !isShort(value)) return [say("fact-saved-changed", { name })];
-    const spelled = {
-      was: spellGradient(was, { of: "was", index }, precision),
-      now: spellGradient(value, { of: "saved", index }, precision),
-    };
-    return [say("fact-saved-was", { name, ...spelled })];
+    return [say("fact-saved-was", { name, was: spelled(told, was), now: spelled(told, value) })];
   });
 }
 
@@ -111,24 +107,23 @@ function changedBehind(told: Told): Said[] {
 
 /** For each operand what the rule returned, and what hooks and the engine made of it. */
 export function changes(told: Told): Said[] {
-  const all = (told.step.changes ?? []).map((change, index) => ({ ...change, index }));
+  const all = told.step.changes ?? [];
   const argnums = [...new Set(all.map(({ argnum }) => argnum))];
   return argnums.flatMap((argnum) => {
     const own = all.filter((each) => each.argnum === argnum);
     const [first] = own;
     const name = operandAt(told, argnum);
     if (first === undefined || name === null) return [];
-    const before = spellGradient(first.before, { of: "before_change", index: first.index }, told.precision);
+    const before = spelled(told, first.before);
     const then = listed(own.map((change) => changed(told, change)));
     return [say("fact-changed", { rule: ruleOf(told), before, name, changes: then })];
   });
 }
 
-function changed(told: Told, { kind, before, after, span, index }: ReturnedChange & { index: number }): Said {
-  const at: Reference = { of: "after_change", index };
-  const value = spellGradient(after, at, told.precision);
+function changed(told: Told, { kind, before, after, span }: ReturnedChange): Said {
+  const value = spelled(told, after);
   if (kind === "sum_to_size") return say("change-sum", { value });
-  if (kind !== "cast") return madeBy(told, hookName(span), before, after, at);
+  if (kind !== "cast") return madeBy(told, hookName(span), before, after);
   return say("change-cast", { dtype: code(isTensor(after) ? after.dtype : ""), value });
 }
 
@@ -151,11 +146,11 @@ function nanProducts(told: Told): Said[] {
 // send
 
 function dropped(told: Told): Said[] {
-  const { step, node, precision } = told;
+  const { step, node } = told;
   return step.grad_inputs.flatMap((value, index) => {
     if (isTensor(value) || value.dropped === undefined) return [];
     const name = operandAt(told, index) ?? say("operand-number", { number: text(String(index + 1)) });
-    const given = spellGradient(value.dropped, { of: "dropped", index }, precision);
+    const given = spelled(told, value.dropped);
     return [
       say("fact-dropped", { rule: node.kind === "custom" ? ruleOf(told) : opOf(node), value: given, name }),
     ];
@@ -166,9 +161,9 @@ function dropped(told: Told): Said[] {
 
 function gradHooks(told: Told): Said[] {
   const { accumulate } = told.step;
-  const all = (accumulate?.changes ?? []).map(({ span, before, after }, index) =>
+  const all = (accumulate?.changes ?? []).map(({ span, before, after }) =>
     isTensor(after)
-      ? madeBy(told, hookName(span), before, after, { of: "after_grad_hook", index })
+      ? madeBy(told, hookName(span), before, after)
       : say("hook-cleared", { who: hookName(span) }),
   );
   return all.length === 0 ? [] : [say("fact-hooks", { list: inTurn(all) })];

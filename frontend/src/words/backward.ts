@@ -12,7 +12,7 @@ import { opOf } from "./names";
 import { listed, type Said, say, sentence, text, textOf } from "./say";
 import { accumulated, land, send } from "./send";
 import { firstFitting, spelled, type Told } from "./told";
-import { isShort, isThere, spellGradient, spellShape } from "./values";
+import { isShort, isThere, spellShape } from "./values";
 
 export const LONGEST_SENTENCE = 140;
 
@@ -77,15 +77,12 @@ export function wholeSentence(told: Told): Said {
 function wholeStep(told: Told): Said {
   const { step, node } = told;
   if (step.accumulate !== null) return accumulated(told);
-  const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
+  const there = step.grad_outputs.filter(isThere);
   const then = send(told);
   if (there.length === 0) return say("whole-nothing", { op: opOf(node), then });
-  const came = there.every(({ value }) => isShort(value))
-    ? listed(
-        there.map(({ value, index }) => spellGradient(value, { of: "grad_output", index }, told.precision)),
-      )
-    : there.length === 1
-      ? spelled(told, there[0]?.value, "grad_output", there[0]?.index)
+  const came =
+    there.length === 1 || there.every(isShort)
+      ? listed(there.map((value) => spelled(told, value)))
       : say("whole-gradients", { count: there.length });
   return firstFitting(told, [say("whole", { op: opOf(node), came, then }), then]);
 }

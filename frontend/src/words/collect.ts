@@ -1,19 +1,17 @@
 /** What is said of phase 1: what arrived, from where, and its sum. */
 import { isTensor } from "../model/gradients";
-import type { Contribution } from "../protocol/trace.gen";
+import type { Gradient } from "../protocol/trace.gen";
 import { opOf, resultName } from "./names";
-import { listed, type Reference, type Said, say, text, textOf } from "./say";
+import { listed, type Said, say, text, textOf } from "./say";
 import { equation, isSum } from "./sums";
-import { firstFitting, SUMMANDS_READ_ALOUD, type Told, vIs } from "./told";
-import { isShort, isThere, spellGradient, spellShape } from "./values";
+import { firstFitting, SUMMANDS_READ_ALOUD, spelled, type Told, thereOf, vIs } from "./told";
+import { isShort, isThere, spellShape } from "./values";
 
 export function collect(told: Told): Said {
   const { step, node } = told;
   if (step.grad_outputs.length > 1) return firstFitting(told, severalOutputs(told));
   const name = resultName(node, step.contributions[0]?.output_nr ?? 0);
-  const there = step.contributions.flatMap((each, index) =>
-    isThere(each.value) ? [{ ...each, index }] : [],
-  );
+  const there = step.contributions.map(({ value }) => value).filter(isThere);
   if (there.length === 0) return say("collect-none", { name });
   const ways =
     there.length === 1 && step.contributions.length === 1 ? one(told, name) : several(told, name, there);
@@ -24,20 +22,15 @@ function one(told: Told, name: Said): Said[] {
   const [contribution] = told.step.contributions;
   if (contribution === undefined) return [];
   const { value, edge } = contribution;
-  const at: Reference = { of: "contribution", index: 0 };
   // Of a variable called v, `v = 2 arrived at v` would be two things of one name.
-  const v = textOf(name) === "v" ? spellGradient(value, at, told.precision) : vIs(told, value, at);
+  const v = textOf(name) === "v" ? spelled(told, value) : vIs(told, value);
   if (edge !== "seed") return [say("collect-one", { v, name })];
   if (isTensor(value) && !isShort(value))
     return [say("collect-seed-shape", { name, shape: spellShape(value.shape) })];
-  return [
-    say("collect-seed", { name, v: spellGradient(value, { of: "contribution", index: 0 }, told.precision) }),
-  ];
+  return [say("collect-seed", { name, v: spelled(told, value) })];
 }
 
-type Numbered = Contribution & { readonly index: number };
-
-function several(told: Told, name: Said, there: readonly Numbered[]): Said[] {
+function several(told: Told, name: Said, there: readonly Gradient[]): Said[] {
   const { contributions } = told.step;
   const seeds = contributions.filter(({ edge }) => edge === "seed").length;
   const count = contributions.length;
@@ -50,28 +43,23 @@ function several(told: Told, name: Said, there: readonly Numbered[]): Said[] {
 }
 
 /** The sum written out where it can be, else what is added. */
-function sums(told: Told, there: readonly Numbered[]): Said[] {
-  const { step, precision } = told;
+function sums(told: Told, values: readonly Gradient[]): Said[] {
+  const { step } = told;
   const [change] = step.hooks ?? [];
-  const total: Reference =
-    change === undefined ? { of: "grad_output", index: 0 } : { of: "before_hook", index: 0 };
   const value = change?.before ?? step.grad_outputs[0];
   const found: Said[] = [];
-  const values = there.map((each) => each.value);
-  if (value !== undefined && there.length <= SUMMANDS_READ_ALOUD && isSum(values, value)) {
-    const terms = there.map((each) =>
-      spellGradient(each.value, { of: "contribution", index: each.index }, precision),
-    );
-    found.push(equation(terms, "+", spellGradient(value, total, precision)));
+  if (value !== undefined && values.length <= SUMMANDS_READ_ALOUD && isSum(values, value)) {
+    const terms = values.map((each) => spelled(told, each));
+    found.push(equation(terms, "+", spelled(told, value)));
   }
   const shape = values.find(isTensor)?.shape ?? [];
-  found.push(say("sum-of-shapes", { count: there.length, shape: spellShape(shape) }));
+  found.push(say("sum-of-shapes", { count: values.length, shape: spellShape(shape) }));
   return found;
 }
 
 function severalOutputs(told: Told): Said[] {
-  const { step, node, precision } = told;
-  const there = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
+  const { step, node } = told;
+  const there = thereOf(step.grad_outputs);
   const counts = {
     count: text(String(step.grad_outputs.length)),
     op: opOf(node),
@@ -79,10 +67,7 @@ function severalOutputs(told: Told): Said[] {
   };
   if (there.length === 0) return [say("collect-none", { name: opOf(node) })];
   const list = there.map(({ value, index }) =>
-    say("value-at", {
-      value: spellGradient(value, { of: "grad_output", index }, precision),
-      name: resultName(node, index),
-    }),
+    say("value-at", { value: spelled(told, value), name: resultName(node, index) }),
   );
   const said = { ...counts, list: listed(list) };
   const isAll = there.length === step.grad_outputs.length;

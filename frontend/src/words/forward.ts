@@ -4,7 +4,7 @@ import { isTensor } from "../model/gradients";
 import type { ForwardPhase } from "../model/phases";
 import type { Node, SavedTensor, TensorValue } from "../protocol/trace.gen";
 import { operandName, opOf, type Scene, savedName } from "./names";
-import { code, listed, type Reference, type Said, say, sentence } from "./say";
+import { code, listed, type Said, say, sentence } from "./say";
 import { isShort, spellGradient, spellShape } from "./values";
 
 const SENTENCES: Readonly<Record<ForwardPhase, (scene: Scene, node: Node) => Said>> = {
@@ -20,9 +20,9 @@ export function forwardSentence(scene: Scene, node: Node, phase: ForwardPhase): 
 
 function arriving(scene: Scene, node: Node): Said {
   const op = opOf(node);
-  const operands = node.inputs.flatMap((operand, index) => {
+  const operands = node.inputs.flatMap((operand) => {
     const name = operandName(scene, node, operand);
-    return name === null ? [] : [spoken(scene, name, operand.value, { of: "operand", index })];
+    return name === null ? [] : [spoken(scene, name, operand.value)];
   });
   return operands.length === 0
     ? say("forward-called", { op })
@@ -32,8 +32,8 @@ function arriving(scene: Scene, node: Node): Said {
 function computed(scene: Scene, node: Node): Said {
   const op = opOf(node);
   if (node.outputs.length === 0) return say("forward-computes-result", { op });
-  const results = node.outputs.map(({ name, value }, index) =>
-    spoken(scene, name === null ? say("forward-result") : code(name), value, { of: "output", index }),
+  const results = node.outputs.map(({ name, value }) =>
+    spoken(scene, name === null ? say("forward-result") : code(name), value),
   );
   return say("forward-computes", { op, results: listed(results) });
 }
@@ -54,9 +54,9 @@ function isSavedTensor({ value, version }: SavedTensor): boolean {
 }
 
 /** `x = 2`, `x of shape [2, 3]`; a constant is its own name. */
-function spoken(scene: Scene, name: Said, value: TensorValue | null | undefined, at: Reference): Said {
+function spoken(scene: Scene, name: Said, value: TensorValue | null | undefined): Said {
   if (value === null || value === undefined || !isTensor(value)) return name;
   if (!isShort(value)) return say("forward-shape", { name, shape: spellShape(value.shape) });
-  const spelled = spellGradient(value, at, scene.precision);
+  const spelled = spellGradient(value, scene.precision);
   return spelled[0]?.text === name[0]?.text ? spelled : say("forward-is", { name, value: spelled });
 }

@@ -5,8 +5,8 @@ import { formatNumber, toNumber } from "../model/numbers";
 import type { Cell, Gradient, LocalJacobian, Node } from "../protocol/trace.gen";
 import { opOf, ownName, resultName } from "./names";
 import { code, type Said, say, text } from "./say";
-import { jacobianAt, operandAt, SUMMANDS_READ_ALOUD, sentOn, type Told } from "./told";
-import { isShort, scalarOf, spellGradient, spellNumber } from "./values";
+import { jacobianAt, operandAt, SUMMANDS_READ_ALOUD, sentOn, spelled, type Told } from "./told";
+import { isShort, scalarOf, spellNumber } from "./values";
 
 const SUMS = /^(?:Sum|Mean)Backward[01]$/;
 
@@ -22,7 +22,7 @@ export function* ruleByShape(told: Told, argnum: number): Generator<Said> {
   if (SUMS.test(node.name) && inputs > 1) {
     const [seed] = step.grad_outputs;
     const isSpelled = seed !== undefined && isShort(seed);
-    const v = isSpelled ? spellGradient(seed, { of: "grad_output", index: 0 }, told.precision) : code("v");
+    const v = isSpelled ? spelled(told, seed) : code("v");
     const count = text(String(inputs / Math.max(outputs, 1)));
     const isWhole = outputs === 1;
     if (node.name.startsWith("Sum"))
@@ -43,8 +43,7 @@ export function* ruleByShape(told: Told, argnum: number): Generator<Said> {
 /** What the numbers of the local Jacobian show. */
 export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
   const { step, node, precision } = told;
-  const at = step.local_jacobians.findIndex((each) => each.argnum === argnum);
-  const jacobian = step.local_jacobians[at];
+  const jacobian = jacobianAt(told, argnum);
   const name = operandAt(told, argnum);
   if (jacobian === undefined || name === null) return;
   const op = opOf(node);
@@ -52,11 +51,7 @@ export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
   switch (jacobian.structure) {
     case "scalar": {
       const number = factorOf(jacobian);
-      if (number !== null)
-        yield say("rule-number", {
-          op,
-          value: spellNumber(number, { of: "local_jacobian", index: at }, precision),
-        });
+      if (number !== null) yield say("rule-number", { op, value: spellNumber(number, precision) });
       return;
     }
     case "diagonal": {
@@ -65,9 +60,7 @@ export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
       if (factors !== null)
         yield say("rule-diagonal", {
           name,
-          factors: [
-            { kind: "value", text: entriesOf(factors, precision), at: { of: "local_jacobian", index: at } },
-          ],
+          factors: [{ kind: "value", text: entriesOf(factors, precision) }],
         });
       yield say("rule-diagonal-many", { name });
       return;

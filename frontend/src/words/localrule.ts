@@ -100,11 +100,10 @@ function savedWords(told: Told, argnums: readonly number[]): Said[] {
 /** The saved number of an operand, or of the result. */
 function savedValue({ node, precision }: Told, operand: number | null): Said | null {
   const name = operand === null ? "result" : node.inputs.find(({ argnum }) => argnum === operand)?.name;
-  const index = node.saved.findIndex((each) => each.name === name);
-  const { value, was } = node.saved[index] ?? {};
+  const { value, was } = node.saved.find((each) => each.name === name) ?? {};
   if (was !== undefined || value === undefined || value === null) return null;
   const number = scalarOf(value);
-  return number === null ? null : spellNumber(number, { of: "saved", index }, precision);
+  return number === null ? null : spellNumber(number, precision);
 }
 
 /** `for weights the rule is v @ values.T; for values it is weights.T @ v`. */

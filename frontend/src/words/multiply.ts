@@ -7,15 +7,25 @@ import { changes } from "./asides";
 import { diagonalOf, factorOf } from "./jacobian";
 import { opOf, resultName } from "./names";
 import { derivativeText, isPlacing, ruleText, sideOfV } from "./rule";
-import { code, inTurn, listed, type Reference, type Said, say, text, textOf } from "./say";
+import { code, inTurn, listed, type Said, say, text, textOf } from "./say";
 import { equation } from "./sums";
-import { byOperand, firstFitting, jacobianAt, OPERANDS_READ_ALOUD, operandAt, type Told, vIs } from "./told";
-import { entriesText, isShort, isThere, scalarOf, spellGradient, spellNumber, spellShape } from "./values";
+import {
+  byOperand,
+  firstFitting,
+  jacobianAt,
+  OPERANDS_READ_ALOUD,
+  operandAt,
+  spelled,
+  type Told,
+  thereOf,
+  vIs,
+} from "./told";
+import { entriesText, isShort, isThere, scalarOf, spellNumber, spellShape } from "./values";
 
 export function multiply(told: Told): Said {
   const { step, node } = told;
   const op = opOf(node);
-  const there = step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
+  const there = thereOf(step.grad_inputs).map(({ index }) => index);
   if (there.length > 0) return firstFitting(told, multiplications(told, there));
   if (!step.grad_outputs.some(isThere)) return say("multiply-nothing-arrived", { op });
   const reasons = step.grad_inputs.map((value) => (isTensor(value) ? null : value.missing));
@@ -46,12 +56,12 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
     if (!products.includes(null))
       yield say("multiply-products", { products: inTurn(named(told, there, products)) });
   }
-  const present = step.grad_outputs.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
+  const present = thereOf(step.grad_outputs);
   const [first] = present;
   if (isRefuted && isAll)
     yield say(node.kind === "custom" ? "multiply-custom-returned" : "multiply-returned", { op, results });
   else if (present.length === 1 && first !== undefined && isAll) {
-    const v = vIs(told, first.value, { of: "grad_output", index: first.index });
+    const v = vIs(told, first.value);
     if (node.kind === "custom") yield say("multiply-custom", { op, results, v });
     else {
       yield* matrixProducts(told, there);
@@ -139,34 +149,27 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
 function product(told: Told, argnum: number): Said | null {
   const { step, precision } = told;
   const result = step.grad_inputs[argnum];
-  const at = step.local_jacobians.findIndex((each) => each.argnum === argnum);
-  const jacobian = step.local_jacobians[at];
+  const jacobian = jacobianAt(told, argnum);
   if (result === undefined || jacobian?.checked !== true || !isShort(result)) return null;
   if (step.local_jacobians.filter((each) => each.argnum === argnum).length > 1) return null;
   const v = step.grad_outputs[jacobian.output_nr];
   if (v === undefined || !isShort(v) || isComplex(v) || isComplex(result)) return null;
   const factor = factorOf(jacobian);
-  const where: Reference = { of: "local_jacobian", index: at };
   const factors = factor === null && jacobian.structure === "diagonal" ? diagonalOf(jacobian) : null;
   const spelledFactor: Said | null =
     factor !== null && scalarOf(v) !== null && String(jacobian.output_shape) === String(jacobian.input_shape)
-      ? spellNumber(factor, where, precision)
+      ? spellNumber(factor, precision)
       : factors !== null && jacobian.output_shape.length === 1 && jacobian.input_shape.length === 1
         ? [
             {
               kind: "value",
               text: entriesText({ shape: [factors.length], dtype: "", data: [...factors] }, precision),
-              at: where,
             },
           ]
         : null;
   if (spelledFactor === null) return null;
-  const vSaid = spellGradient(v, { of: "grad_output", index: jacobian.output_nr }, precision);
-  return equation(
-    [vSaid, spelledFactor],
-    "×",
-    spellGradient(result, { of: "grad_input", index: argnum }, precision),
-  );
+  const vSaid = spelled(told, v);
+  return equation([vSaid, spelledFactor], "×", spelled(told, result));
 }
 
 /** The Jacobian of complex numbers is one of their real and imaginary parts: no factor of a number. */
@@ -202,8 +205,5 @@ function vOf(told: Told, value: Gradient, index: number): Said {
   const output = resultName(told.node, index);
   if (isTensor(value) && !isShort(value))
     return say("v-of-output-shape", { output, shape: spellShape(value.shape) });
-  return say("v-of-output", {
-    output,
-    value: spellGradient(value, { of: "grad_output", index }, told.precision),
-  });
+  return say("v-of-output", { output, value: spelled(told, value) });
 }

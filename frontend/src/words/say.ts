@@ -1,40 +1,18 @@
 /**
  * Sentences from the catalogue. A sentence is a list of parts, text and what was put into it, so that nobody has to
- * find a name or a number in it again: the page links parts to cells, sets names as code, and hides values by part.
+ * find a name or a number in it again: the page sets names as code and numbers in figures of one width.
  */
 import { FluentBundle, FluentResource } from "@fluent/bundle";
 import english from "../../../server/gradwalk/words/en.ftl?raw";
 import type { Catalogue } from "../protocol/catalogue.gen";
 import type { Plain } from "../protocol/facts";
 
-/** Which traced value a part spells: a place in the step, or in its node. */
-export interface Reference {
-  readonly of:
-    | "contribution"
-    | "grad_output"
-    | "grad_input"
-    | "local_jacobian"
-    | "operand"
-    | "output"
-    | "saved"
-    | "before"
-    | "after"
-    | "before_hook"
-    | "after_hook"
-    | "before_change"
-    | "after_change"
-    | "before_grad_hook"
-    | "after_grad_hook"
-    | "was"
-    | "dropped";
-  readonly index: number;
-}
-
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   /** As it stands in the program or in mathematics. */
   | { readonly kind: "code"; readonly text: string }
-  | { readonly kind: "value"; readonly text: string; readonly at: Reference };
+  /** Numbers of the trace. */
+  | { readonly kind: "value"; readonly text: string };
 
 export type Said = readonly Part[];
 

@@ -1,10 +1,10 @@
 /** What is said of phases 4 and 5: where each gradient goes, and what a leaf has then. */
 import { accumulatedBy, isTensor } from "../model/gradients";
 import { operandText } from "./names";
-import { code, enumerated, inTurn, listed, type Reference, type Said, say, textOf } from "./say";
+import { code, enumerated, inTurn, listed, type Said, say, textOf } from "./say";
 import { equation, isSum } from "./sums";
-import { byOperand, firstFitting, ruleOf, type Told } from "./told";
-import { isShort, isThere, spellGradient } from "./values";
+import { byOperand, firstFitting, ruleOf, spelled, type Told, thereOf } from "./told";
+import { isShort, isThere } from "./values";
 
 const MOVES = {
   send: {
@@ -53,7 +53,7 @@ function withheld(told: Told): Said[] {
 /** Where each gradient goes; operands that want none are passed over. */
 function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = []): Said {
   const words = MOVES[kind];
-  const there = told.step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
+  const there = thereOf(told.step.grad_inputs).map(({ index }) => index);
   const receivers = byOperand(told, there);
   const parts = receivers.map(({ name, values: [first = [], ...rest] }) =>
     rest.length === 0
@@ -71,21 +71,20 @@ function moves(told: Told, kind: keyof typeof MOVES, besides: readonly Said[] = 
 }
 
 export function accumulated(told: Told): Said {
-  const { step, precision } = told;
+  const { step } = told;
   if (step.accumulate === null) return [];
-  const { before, changes } = step.accumulate;
+  const { before } = step.accumulate;
   const after = accumulatedBy(step.accumulate);
   const leaf = code(step.accumulate.leaf);
-  const at: Reference = { of: changes === undefined ? "after" : "before_grad_hook", index: 0 };
-  const now = spellGradient(after, at, precision);
+  const now = spelled(told, after);
   if (!isThere(after)) return say("leaf-none", { leaf });
   if (!isThere(before))
     return firstFitting(told, [say("leaf-first", { leaf, after: now }), say("leaf-first-short", { leaf })]);
   const arrived = step.grad_outputs[0];
-  const was = spellGradient(before, { of: "before", index: 0 }, precision);
+  const was = spelled(told, before);
   const ways: Said[] = [];
   if (arrived !== undefined && isThere(arrived)) {
-    const added = spellGradient(arrived, { of: "grad_output", index: 0 }, precision);
+    const added = spelled(told, arrived);
     if (isSum([before, arrived], after))
       ways.push(say("leaf-added", { leaf, sum: equation([was, added], "+", now) }));
     else if (!isShort(after)) ways.push(say("leaf-added-shape", { arrived: added, leaf }));

@@ -2,7 +2,7 @@
 import { isTensor } from "../model/gradients";
 import type { Gradient, LocalJacobian, Node, PassStarted, Step } from "../protocol/trace.gen";
 import { operandName, operandText, opOf, type Scene } from "./names";
-import { code, type Reference, type Said, say, textOf } from "./say";
+import { code, type Said, say, textOf } from "./say";
 import { isShort, isThere, spellGradient, spellShape } from "./values";
 
 export const SUMMANDS_READ_ALOUD = 4;
@@ -36,9 +36,14 @@ export function jacobianAt({ step }: Told, argnum: number): LocalJacobian | unde
   return step.local_jacobians.find((each) => each.argnum === argnum);
 }
 
+/** Of several gradients those that can be named, with their numbers. */
+export function thereOf(gradients: readonly Gradient[]): readonly { value: Gradient; index: number }[] {
+  return gradients.flatMap((value, index) => (isThere(value) ? [{ value, index }] : []));
+}
+
 /** Operands that a gradient is returned for; all where none has one. */
 export function sentOn({ step, node }: Told): number[] {
-  const there = step.grad_inputs.flatMap((value, argnum) => (isThere(value) ? [argnum] : []));
+  const there = thereOf(step.grad_inputs).map(({ index }) => index);
   return there.length > 0
     ? there
     : node.inputs.filter(({ edge }) => edge !== undefined).map(({ argnum }) => argnum);
@@ -51,22 +56,19 @@ export function byOperand(told: Told, argnums: readonly number[]): { name: Said;
     const name = operandAt(told, argnum);
     if (name === null) continue;
     const known = found.get(textOf(name)) ?? { name, values: [] };
-    known.values.push(spelled(told, told.step.grad_inputs[argnum], "grad_input", argnum));
+    known.values.push(spelled(told, told.step.grad_inputs[argnum]));
     found.set(textOf(name), known);
   }
   return [...found.values()];
 }
 
-export function vIs(told: Told, value: Gradient | undefined, at: Reference): Said {
-  if (value !== undefined && isTensor(value) && !isShort(value))
-    return say("v-of-shape", { shape: spellShape(value.shape) });
-  return say("v-is", {
-    value: value === undefined ? say("nothing") : spellGradient(value, at, told.precision),
-  });
+export function vIs(told: Told, value: Gradient): Said {
+  if (isTensor(value) && !isShort(value)) return say("v-of-shape", { shape: spellShape(value.shape) });
+  return say("v-is", { value: spelled(told, value) });
 }
 
-export function spelled(told: Told, value: Gradient | undefined, of: Reference["of"], index = 0): Said {
-  return value === undefined ? say("nothing") : spellGradient(value, { of, index }, told.precision);
+export function spelled(told: Told, value: Gradient | undefined): Said {
+  return value === undefined ? say("nothing") : spellGradient(value, told.precision);
 }
 
 /** The first sentence that is short enough; the last one where none is. */

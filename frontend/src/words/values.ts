@@ -3,7 +3,7 @@ import { isTensor } from "../model/gradients";
 import { isUnseen } from "../model/mask";
 import { formatNumber, HIDDEN, type Precision } from "../model/numbers";
 import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
-import { label, type Reference, type Said, say, text, textOf } from "./say";
+import { label, type Said, say, text, textOf } from "./say";
 
 /** As many entries are read aloud; of more only the shape. */
 const ENTRIES_READ_ALOUD = 4;
@@ -30,8 +30,8 @@ export function isThere(gradient: Gradient | undefined): gradient is Gradient {
 }
 
 /** `30`, `[1, 0, 2]`, `[[1, 2], [3, 4]]`, `a gradient of shape [2, 3]`, `nothing`. */
-export function spellGradient(gradient: Gradient, at: Reference, precision: Precision): Said {
-  return [{ kind: "value", text: gradientText(gradient, precision), at }];
+export function spellGradient(gradient: Gradient, precision: Precision): Said {
+  return [{ kind: "value", text: gradientText(gradient, precision) }];
 }
 
 function gradientText(gradient: Gradient, precision: Precision): string {
@@ -41,8 +41,8 @@ function gradientText(gradient: Gradient, precision: Precision): string {
 }
 
 /** One number of a value. */
-export function spellNumber(cell: Cell, at: Reference, precision: Precision): Said {
-  return [{ kind: "value", text: formatNumber(cell, precision), at }];
+export function spellNumber(cell: Cell, precision: Precision): Said {
+  return [{ kind: "value", text: formatNumber(cell, precision) }];
 }
 
 /** The entries of a short value, nested as its shape is. */

@@ -24,8 +24,6 @@ export interface Intermediate {
   readonly gradient: TensorValue;
   /** It is the external gradient, or cannot be written: a hook of the program's has changed it. */
   readonly isGiven: boolean;
-  /** Over all passes, from 1. */
-  readonly step: number;
   readonly contributions: readonly Contribution[];
   readonly mistakes: readonly Mistake[];
 }
@@ -74,7 +72,6 @@ export function intermediatesOf(trace: TraceState, pass: PassState): readonly In
         isGiven:
           contributions.every(({ edge }) => edge === "seed") ||
           (step.hooks ?? []).some(({ output_nr }) => output_nr === outputNr),
-        step: trace.steps.indexOf(step) + 1,
         contributions,
         mistakes: mistakesIn(trace, pass, contributions, gradient),
       });

@@ -5,7 +5,7 @@
  */
 
 import type { Accumulate, Gradient, Missing, ReturnedChange, Step, TensorValue } from "../protocol/trace.gen";
-import { edgesById, nodesById } from "./graph";
+import { nodesById, producerOf } from "./graph";
 import { append } from "./lists";
 import { toNumber } from "./numbers";
 import { once, onceFor } from "./once";
@@ -14,18 +14,10 @@ import { executions } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 import { stepsOf } from "./trace";
 
-/** One summand waiting at a node's output. */
-export interface Arrival {
-  readonly outputNr: number;
-  /** The edge it came along, or `seed`. */
-  readonly edge: string;
-  readonly value: Gradient;
-}
-
 /** Each answer looks at one node or leaf: a graph of thousands has a few dozen of them in view. */
 export interface GradientLedger {
   /** What has arrived at a node, in that order; kept after the node was executed. */
-  readonly arrivalsAt: (node: string) => readonly Arrival[];
+  readonly arrivalsAt: (node: string) => readonly Landing[];
   /** The node's step, where it has been walked to its end or is being walked. */
   readonly stepOf: (node: string) => Step | null;
   /** `.grad` of a leaf by its name; null where no step of the trace gives it one. */
@@ -101,9 +93,10 @@ export function landedAt(position: Position): number {
 
 const EMPTY_LEDGER: GradientLedger = { arrivalsAt: () => [], stepOf: () => null, gradOf: () => null };
 
-/** An arrival with the number (1-based) of the step that sent it; 0 for a seed. */
-export interface Landing extends Arrival {
+/** One summand at a node's output, with the number (1-based) of the step that sent it; 0 for a seed. */
+export interface Landing {
   readonly number: number;
+  readonly value: Gradient;
 }
 const NOTHING_LANDED: readonly Landing[] = [];
 
@@ -111,18 +104,14 @@ const NOTHING_LANDED: readonly Landing[] = [];
 export const landingsOf = onceFor(stepsOf, (trace, pass): ReadonlyMap<string, readonly Landing[]> => {
   const landings = new Map<string, Landing[]>();
   const land = (node: string, landing: Landing): void => append(landings, node, landing);
-  for (const { node, output_nr, seed } of pass.started.outputs) {
-    land(node, { number: 0, outputNr: output_nr, edge: "seed", value: seed });
-  }
-  const edges = edgesById(pass.started.graph);
+  for (const { node, seed } of pass.started.outputs) land(node, { number: 0, value: seed });
   const nodes = nodesById(pass.started.graph);
   trace.steps.forEach((step, index) => {
     if (step.pass !== pass.index) return;
     for (const operand of nodes.get(step.node)?.inputs ?? []) {
-      const edge = operand.edge === undefined ? undefined : edges.get(operand.edge);
+      const from = producerOf(pass.started.graph, operand);
       const value = step.grad_inputs[operand.argnum];
-      if (edge === undefined || !isTensor(value)) continue;
-      land(edge.from.node, { number: index + 1, outputNr: edge.from.output_nr, edge: edge.id, value });
+      if (from !== undefined && isTensor(value)) land(from.node, { number: index + 1, value });
     }
   });
   return landings;

@@ -147,10 +147,7 @@ describe.each(SAMPLES)("%s", (name) => {
 });
 
 const curve: Curve = [0, 10, 20, 30].map((x): Point => ({ x, y: 0 }));
-const drawn = (progress: "forward" | "carrying") => {
-  const edge = { id: "e0", from: { node: "a", output_nr: 0 }, to: { node: "b", argnum: 0 } };
-  return drawEdge({ edge, progress, involved: true }, curve);
-};
+const drawn = (progress: "forward" | "carrying") => drawEdge({ progress, involved: true }, curve);
 
 it("an edge is solid with its arrowhead at the consumer where the forward value goes, dashed with one at the producer for a gradient", () => {
   const [value, atConsumer] = drawn("forward");

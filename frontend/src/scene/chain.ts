@@ -61,8 +61,6 @@ export interface LinkScene {
   readonly symbol: string;
   /** The operation, or the group. */
   readonly title: string;
-  readonly group: string | null;
-  readonly repeats: number;
   /** `∂z/∂y`. */
   readonly partial: string;
   /** Its own derivative as a formula: `cos(x)`; null where there is none that is short. */
@@ -257,8 +255,6 @@ function drawLink(
   return {
     symbol: segment.group === null ? `J${digits(String(number), SUBSCRIPT)}` : `J(${title})`,
     title,
-    group: segment.group,
-    repeats: segment.repeats,
     partial: partialOf(graph, segment),
     rule,
     vjp: hasVjp ? vjpOf(pass, graph, onlyLink) : null,

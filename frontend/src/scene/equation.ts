@@ -42,7 +42,6 @@ import type { Told } from "../words/told";
 import { shapeText } from "../words/values";
 
 export interface Summand {
-  readonly edge: string;
   /** The node it came from, or what the program calls the seed. */
   readonly from: string;
   readonly value: Gradient;
@@ -345,7 +344,7 @@ function summandsOf(trace: TraceState, { call, graph }: PassStarted, step: Step)
         : node === undefined
           ? label("player-elsewhere")
           : nodeTitle(node);
-    return { edge: contribution.edge, from, value: contribution.value };
+    return { from, value: contribution.value };
   });
 }
 

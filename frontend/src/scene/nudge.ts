@@ -30,9 +30,6 @@ export interface NudgedTensor {
 /** How the change of the output compares with the gradient times the change of the input. */
 export interface NudgedOutput {
   readonly name: string;
-  readonly was: readonly number[];
-  readonly is: readonly number[];
-  readonly change: readonly number[];
   readonly v: readonly number[];
   /** v times the real change of the outputs: of L, where v is dL/dy. */
   readonly real: number;
@@ -51,12 +48,6 @@ export interface Term {
   readonly change: number;
 }
 
-/** An operand that changed though no edge leads to it: no gradient can know of it. */
-export interface Unseen {
-  readonly node: string;
-  readonly name: string;
-}
-
 export interface Nudge {
   readonly tensors: readonly NudgedTensor[];
   /** By node: its first output. */
@@ -67,7 +58,8 @@ export interface Nudge {
   readonly length: number;
   /** Null where a pass starts at several v's at once, or its numbers were not recorded. */
   readonly output: NudgedOutput | null;
-  readonly unseen: Unseen | null;
+  /** An operand that changed though no edge leads to it: no gradient can know of it. */
+  readonly unseen: string | null;
 }
 
 /** Null where the second run did not build the same graph. */
@@ -244,9 +236,6 @@ function outputOf(
   const terms = termsOf(trace, pass, moved);
   return {
     name: outputs.length === 1 ? (first.name ?? nameOf(nodes.get(first.node), first.output_nr)) : "",
-    was,
-    is,
-    change,
     v,
     real: dot(v, change),
     predicted: terms === null ? null : terms.reduce((sum, term) => sum + term.gradient * term.change, 0),
@@ -290,13 +279,12 @@ function termsOf(
   return terms.length === 0 ? null : terms;
 }
 
-function unseenIn(pairs: readonly (readonly [Node, Node])[]): Unseen | null {
+function unseenIn(pairs: readonly (readonly [Node, Node])[]): string | null {
   for (const [node, other] of pairs) {
     for (const [place, operand] of node.inputs.entries()) {
       if (operand.edge !== undefined) continue;
       const change = changeOf(operand.value, other.inputs[place]?.value ?? null);
-      if (change?.some((entry) => entry !== 0))
-        return { node: node.id, name: operand.source ?? operand.name };
+      if (change?.some((entry) => entry !== 0)) return operand.source ?? operand.name;
     }
   }
   return null;

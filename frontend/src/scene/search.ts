@@ -9,8 +9,6 @@ export interface Hit {
   readonly node: string;
   /** As on its card. */
   readonly title: string;
-  /** `MulBackward0`. */
-  readonly name: string;
   readonly variable: string | null;
   readonly line: number | null;
   /** 1-based; null where the pass does not execute it. */
@@ -61,7 +59,6 @@ export function search(trace: TraceState, pass: PassState, graph: Graph, query: 
     return {
       node: node.id,
       title: nodeTitle(node),
-      name: node.name,
       variable: node.leaf == null ? (node.outputs[0]?.name ?? null) : null,
       line: node.span?.line ?? null,
       step: steps.get(node.id)?.number ?? null,

@@ -12,19 +12,9 @@ import { edgesById, groupsById, groupsRound, nodesById, producerOf, usesOf } fro
 import { once } from "../model/once";
 import type { Position } from "../model/position";
 import { forwardOrder, isReached, stepCount } from "../model/position";
-import { executions, nodeAt, nodeTitle, passAt, spanAt, stepAt } from "../model/selectors";
+import { executions, nodeAt, nodeTitle, passAt, stepAt } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type {
-  Edge,
-  Gradient,
-  Graph,
-  Group,
-  GroupKind,
-  Node,
-  Span,
-  Step,
-  TensorValue,
-} from "../protocol/trace.gen";
+import type { Edge, Gradient, Graph, Group, GroupKind, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import { repeatsOf, turnIn, withRepeats } from "./repeats";
 
@@ -86,7 +76,6 @@ export interface GroupScene {
 export type EdgeProgress = "idle" | "carrying" | "carried" | "forward";
 
 export interface EdgeScene {
-  readonly edge: Edge;
   readonly progress: EdgeProgress;
   readonly involved: boolean;
 }
@@ -102,7 +91,6 @@ export interface Still {
   /** Of a large graph only what is in view is worth drawing: cards and edges are made one by one. */
   readonly cardOf: (node: Node) => CardScene;
   readonly edgeOf: (edge: Edge) => EdgeScene;
-  readonly span: Span | null;
 }
 
 export function drawStill(trace: TraceState, position: Position): Still {
@@ -110,14 +98,7 @@ export function drawStill(trace: TraceState, position: Position): Still {
   const graph = pass === null ? null : withRepeats(pass.started.graph);
   const node = nodeAt(trace, position);
   const step = stepAt(trace, position);
-  const shared = {
-    position,
-    pass,
-    graph,
-    node,
-    step,
-    span: spanAt(trace, position),
-  };
+  const shared = { position, pass, graph, node, step };
   if (pass === null || graph === null) return { ...shared, taking: null, cardOf: noNodes, edgeOf: noNodes };
   const ledger = ledgerAt(trace, pass, position);
   const taking = involvedNodes(position, graph, node, step);
@@ -207,17 +188,17 @@ function drawEdge(
   const sends = edge.to.node === active?.id;
   const receives = edge.from.node === active?.id;
   if (position.direction === "forward") {
-    return { edge, progress: sends ? "forward" : "idle", involved: active === null || sends };
+    return { progress: sends ? "forward" : "idle", involved: active === null || sends };
   }
   const returned = ledger.stepOf(edge.to.node)?.grad_inputs[edge.to.argnum];
   const hasGradient = isTensor(returned);
   if (sends && step !== null) {
     const left = isReached(position, "send");
-    return { edge, progress: left && hasGradient ? "carrying" : "idle", involved: true };
+    return { progress: left && hasGradient ? "carrying" : "idle", involved: true };
   }
-  if (!hasGradient) return { edge, progress: "idle", involved: active === null };
+  if (!hasGradient) return { progress: "idle", involved: active === null };
   const arriving = receives && !isReached(position, "send");
-  return { edge, progress: arriving ? "carrying" : "carried", involved: active === null || receives };
+  return { progress: arriving ? "carrying" : "carried", involved: active === null || receives };
 }
 
 /** The node at work and its neighbours in the direction of the phase; null = nothing is dimmed. */

@@ -36,8 +36,6 @@ import {
 export interface TokenScene {
   readonly id: string;
   readonly kind: "gradient" | "value" | "hollow" | "seed";
-  /** Tokens of one group move together. */
-  readonly group: string;
   readonly label: string;
   readonly shape: string;
   /** Drawn as heat cells where there is more than one number. */
@@ -57,7 +55,6 @@ export interface TokenScene {
 interface Travel {
   readonly id: string;
   readonly kind: TokenScene["kind"];
-  readonly group: string;
   readonly gradient: Gradient;
   readonly curve: Curve;
   readonly from: number;
@@ -111,7 +108,6 @@ export function drawTokens(
       {
         id: travel.id,
         kind: travel.kind,
-        group: travel.group,
         ...tokenText(travel.gradient, scale),
         at: { x: on.x, y: on.y - lift },
         lift,
@@ -196,19 +192,11 @@ interface Plan {
 }
 
 /** What stays in one place. */
-function resting(
-  id: string,
-  kind: Travel["kind"],
-  group: string,
-  gradient: Gradient,
-  curve: Curve,
-  rest: Rest,
-): Travel {
+function resting(id: string, kind: Travel["kind"], gradient: Gradient, curve: Curve, rest: Rest): Travel {
   const lift = [rest.lift, rest.lift] as const;
   return {
     id,
     kind,
-    group,
     gradient,
     curve,
     from: rest.at,
@@ -238,14 +226,14 @@ function standArrived({ graph, layout, node, step, room }: Plan): Arrived {
     const isSeed = contribution.edge === "seed";
     const rest = isSeed ? { at: SEED_REST, lift: 0 } : restOn(curve, size, room, AT_RECEIVER);
     const id = `in-${contribution.edge}-${index}`;
-    const still = resting(id, isSeed ? "seed" : "gradient", "collect", contribution.value, curve, rest);
+    const still = resting(id, isSeed ? "seed" : "gradient", contribution.value, curve, rest);
     return [{ still, outputNr: contribution.output_nr, isSummed: sums.has(contribution.output_nr) }];
   });
   const own = boxOf(graph, layout, node.id);
   const standing = [...(own === null ? [] : sums)].map(([outputNr, gradient]) => {
     const curve = sumCurve(own as Box, outputNr, node.output_count);
     const rest = restOn(curve, tokenSize(gradient, room.scale), room);
-    const still = resting(`sum-${outputNr}`, "gradient", "collect", gradient, curve, rest);
+    const still = resting(`sum-${outputNr}`, "gradient", gradient, curve, rest);
     return { still, place: placeOn(curve, rest), outputNr };
   });
   return { contributions, sums: standing };
@@ -280,7 +268,7 @@ function planAccumulate(plan: Plan): readonly Travel[] {
   const held = [...contributions.filter(({ isSummed }) => !isSummed), ...sums].map(({ still }) => still);
   return held.map((still): Travel => {
     const way = straight(placeOn(still.curve, restOf(still)), border);
-    return { ...still, group: "land", curve: way, from: 0, to: 1, lift: [0, 0], fade: [1, 0] };
+    return { ...still, curve: way, from: 0, to: 1, lift: [0, 0], fade: [1, 0] };
   });
 }
 
@@ -309,19 +297,13 @@ function planSend({ graph, layout, node, step, phase, room }: Plan): readonly Tr
   return inOrder.flatMap(({ id, gradient, curve, share }): Travel[] => {
     if (!isTensor(gradient)) {
       const stub = freeStub(own, share, room);
-      const still = resting(
-        id,
-        "hollow",
-        "send",
-        gradient,
-        stub,
-        restOn(stub, tokenSize(gradient, room.scale), room),
-      );
+      const rest = restOn(stub, tokenSize(gradient, room.scale), room);
+      const still = resting(id, "hollow", gradient, stub, rest);
       return [sending || isOneWay ? { ...still, from: 0, fade: [0, 1] } : still];
     }
     if (curve === null) return [];
     const rest = restOn(curve, tokenSize(gradient, room.scale), room);
-    const still = resting(id, "gradient", "send", gradient, curve, rest);
+    const still = resting(id, "gradient", gradient, curve, rest);
     if (sending) return [{ ...still, from: 0, lift: [0, rest.lift] }];
     const start = isOneWay ? { from: 0, lift: [0, 0] as const } : { lift: [rest.lift, 0] as const };
     return [{ ...still, ...start, to: 1, fade: [1, 0] }];
@@ -340,7 +322,7 @@ function planSeeds(still: Still, graph: Graph, layout: Layout, scale: number): r
   return (still.pass?.started.outputs ?? []).flatMap((output, index): Travel[] => {
     const curve = gradientCurve(graph, layout, "seed", output.node, tokenSize(output.seed, scale), scale);
     if (curve === null) return [];
-    const there = resting(`seed-${index}`, "seed", "seed", output.seed, curve, { at: SEED_REST, lift: 0 });
+    const there = resting(`seed-${index}`, "seed", output.seed, curve, { at: SEED_REST, lift: 0 });
     const at = seedWaits(there, scale);
     return [{ ...there, from: at, to: at }];
   });
@@ -360,7 +342,7 @@ function planForward(still: Still, layout: Layout, scale: number, ground: Box | 
     const curve = operand.edge === undefined ? undefined : layout.edges.get(operand.edge);
     if (curve === undefined || operand.value === null) return [];
     const rest = restOn(curve, tokenSize(operand.value, scale), room);
-    const arrived = resting(`value-${operand.argnum}`, "value", "arrive", operand.value, curve, rest);
+    const arrived = resting(`value-${operand.argnum}`, "value", operand.value, curve, rest);
     return [{ ...arrived, from: 0, lift: [0, rest.lift] }];
   });
 }

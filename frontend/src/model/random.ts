@@ -1,6 +1,7 @@
 /** Traces of random graphs for unit tests: one pass through random operations on scalars, as the engine would run it. */
 import * as fc from "fast-check";
 import type { Edge, Event, Node, Step, TensorValue } from "../protocol/trace.gen";
+import { graphOf } from "./drawn";
 import { emptyTrace, foldEvents, type TraceState } from "./trace";
 
 /** An operation on results before it, by their numbers counted back, and its partial derivatives; 0: the rule returned None. */
@@ -26,24 +27,24 @@ export const randomTraces: fc.Arbitrary<TraceState> = fc
 const scalar = (number: number): TensorValue => ({ shape: [], dtype: "float32", data: [number] });
 
 function traceOf(leaves: number, ops: readonly Drawn[]): TraceState {
-  const edges: Edge[] = [];
-  const nodes: Node[] = Array.from({ length: leaves }, (_, at) =>
-    nodeOf(at, "AccumulateGrad", { leaf: `w${at}` }),
-  );
-  for (const { op, operands } of ops) {
-    const at = nodes.length;
-    const inputs = operands.map(({ back }, argnum) => {
-      const edge = `e${at}_${argnum}`;
-      const from = `n${Math.max(0, at - 1 - back)}`;
-      edges.push({ id: edge, from: { node: from, output_nr: 0 }, to: { node: `n${at}`, argnum } });
-      return { argnum, name: "self", value: scalar(at), edge };
-    });
-    nodes.push(nodeOf(at, `${op}Backward0`, { inputs, sequence_nr: at }));
-  }
+  const drawing = ops.map(({ op, operands }, place) => {
+    const at = leaves + place;
+    const from = operands.map(({ back }) => `n${Math.max(0, at - 1 - back)}`);
+    return `n${at}=${op}Backward0: ${from.join(" ")}`;
+  });
+  const { nodes: drawn, edges } = graphOf(drawing.join("\n"));
+  const placeOf = ({ id }: Node): number => Number(id.slice(1));
+  const nodes = drawn.map((node): Node => {
+    const leaf = node.kind === "accumulate_grad" && { name: "AccumulateGrad", leaf: `w${placeOf(node)}` };
+    const value = scalar(placeOf(node));
+    const inputs = node.inputs.map((operand) => ({ ...operand, name: "self", value }));
+    return { ...node, inputs, outputs: [{ value, name: `t${placeOf(node)}` }], ...leaf };
+  });
+  nodes.sort((one, other) => placeOf(one) - placeOf(other));
   const partials = new Map(
     ops.map(({ operands }, at) => [`n${leaves + at}`, operands.map((one) => one.partial)]),
   );
-  const output = `n${nodes.length - 1}`;
+  const output = `n${leaves + ops.length - 1}`;
   const events = [
     {
       type: "started",
@@ -71,26 +72,6 @@ function traceOf(leaves: number, ops: readonly Drawn[]): TraceState {
     emptyTrace(),
     events.map((event, seq) => ({ ...event, seq })) as readonly unknown[] as Event[],
   );
-}
-
-function nodeOf(at: number, name: string, more: Partial<Node>): Node {
-  const isLeaf = more.leaf !== undefined;
-  return {
-    id: `n${at}`,
-    name,
-    op: name,
-    kind: isLeaf ? "accumulate_grad" : "op",
-    label: name.replace("Backward0", "").toLowerCase(),
-    span: null,
-    group: null,
-    inputs: [],
-    outputs: [{ value: scalar(at), name: `t${at}` }],
-    output_count: 1,
-    saved: [],
-    formula: null,
-    sequence_nr: null,
-    ...more,
-  };
 }
 
 /** Of what is ready, what was built last; everything that a node waits for has come before it runs. */

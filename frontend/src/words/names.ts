@@ -162,6 +162,14 @@ export function operandLabel(scene: Scene, node: Node, operand: Operand): string
 
 /** The same without telling equal operands apart. */
 export function calledShort(scene: Scene, node: Node, operand: Operand): string {
-  const number = text(String(operand.argnum + 1));
-  return operandSymbol(scene, node, operand) ?? textOf(say("operand-number", { number }));
+  const number = numberOf(operand);
+  return (
+    operandSymbol(scene, node, operand) ?? omittedName(operand) ?? textOf(say("operand-number", { number }))
+  );
+}
+
+/** What PyTorch calls an operand that the program left out: a convolution's `bias`. */
+function omittedName({ missing }: Operand): string | null {
+  const { kind, operands = {} } = missing?.because ?? { kind: "" };
+  return kind === "missing-not-given" ? String(operands.name) : null;
 }

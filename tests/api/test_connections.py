@@ -17,6 +17,7 @@ from tests.world.shared import PROFILES, SharedServer
 
 MINE, OTHER, HALF, CROWDED = (f"127.0.0.{number}" for number in range(2, 6))
 MOST = PROFILES["narrow"]["client_connections_max"]
+RESET = b"\1\0\0\0\0\0\0\0"
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
@@ -103,10 +104,24 @@ def test_a_crowd_that_hangs_up_is_no_error(narrow_server: SharedServer) -> None:
     for crowd in (f"127.0.1.{number}" for number in range(1, 6)):
         with ExitStack() as held:
             for each in [answered(narrow_server, crowd, held) for _ in range(MOST)]:
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
                 each.sendall(asked)
     assert narrow_server.client.get("/healthz").status_code == 200
     assert "broke the server" not in narrow_server.log.read_text()
+
+
+def test_who_hung_up_before_it_was_let_in_is_not_read(narrow_server: SharedServer) -> None:
+    os.kill(narrow_server.pid, signal.SIGSTOP)
+    try:
+        with ExitStack() as held:
+            for connection in [held.enter_context(connected(narrow_server, MINE)) for _ in range(3)]:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                connection.sendall(PROBE.replace(b"/healthz", b"/hung-up"))
+    finally:
+        os.kill(narrow_server.pid, signal.SIGCONT)
+    narrow_server.client.get("/let-in")
+    wait_until(lambda: "/let-in" in narrow_server.log.read_text())
+    assert "/hung-up" not in narrow_server.log.read_text(), "it has no address, so nothing that it does is counted"
 
 
 def test_a_crowd_of_one_address_is_served_beside_another_and_not_before_it(narrow_server: SharedServer) -> None:

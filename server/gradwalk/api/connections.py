@@ -60,7 +60,7 @@ class Doorkeeper:
 
     def enter(self, address: str) -> str | None:
         """The client of a new connection, to be given back; None for a proxy, which stands for many."""
-        if not address or self._is_proxy(address):
+        if self._is_proxy(address):
             return None
         client = name_client(address)
         self._open[client] += 1
@@ -100,7 +100,11 @@ class CountedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._client = self.doorkeeper.enter(self.client[0] if self.client else "")
+        if self.client is None:
+            # It has hung up already, so nobody can say whose turn it would take to read what it left there.
+            transport.abort()
+            return
+        self._client = self.doorkeeper.enter(self.client[0])
         if self.doorkeeper.is_full(self._client):
             transport.abort()
         else:

@@ -24,7 +24,6 @@ zeros_like: Final = torch.zeros_like
 add: Final = torch._C.TensorBase.add
 equal: Final = torch.equal
 no_grad: Final = torch.no_grad
-to_numpy: Final = torch._C.TensorBase.numpy
 Tensor: Final = torch.Tensor
 Parameter: Final = torch.nn.Parameter
 without_torch_function: Final = torch._C.DisableTorchFunction

@@ -36,7 +36,7 @@ _Floats = np.ndarray[Any, np.dtype[np.float64]]
 _base = torch._C.TensorBase
 _detach, _narrow, _select, _reshape, _to = _base.detach, _base.narrow, _base.select, _base.reshape, _base.to
 _numpy, _stride, _is_complex, _resolve_conj = _base.numpy, _base.stride, _base.is_complex, _base.resolve_conj
-_expand, _float64, _complex128, _stack = _base.expand, torch.float64, torch.complex128, torch.stack
+_float64, _complex128, _stack = torch.float64, torch.complex128, torch.stack
 
 
 def summarise(tensor: torch.Tensor) -> Summary:

@@ -45,10 +45,6 @@ class Columns:
             return 0
         return _units(self._lines[line - 1][: max(character, 0)])
 
-    def end_of(self, line: int) -> int:
-        """UTF-16 column just after the last character of a 1-based line."""
-        return _units(self._lines[line - 1]) if 1 <= line <= len(self._lines) else 0
-
     def span_of_bytes(self, line: int, end_line: int, byte: int, end_byte: int) -> Span:
         """The span between two byte positions (the order of `code.co_positions()`)."""
         return {

@@ -9,6 +9,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from threading import get_ident
 from types import FrameType
 from typing import Any, Final
@@ -71,79 +72,54 @@ class Scope:
         return self
 
 
+@dataclass(slots=True, eq=False)
 class Call:
     """One call that built nodes."""
 
-    __slots__ = (
-        "arguments",
-        "as_scope",
-        "constants",
-        "count",
-        "function",
-        "given",
-        "high",
-        "is_direct",
-        "label",
-        "low",
-        "number",
-        "operations",
-        "options",
-        "parameters",
-        "place",
-        "positions",
-        "real_positions",
-        "results",
-        "scope",
-    )
-
-    def __init__(self, scope: Scope | None, label: str, place: Place | None, low: int, high: int) -> None:
-        self.scope = scope
-        self.label = label
-        self.place = place
-        self.low = low
-        self.high = high
-        self.results: list[tuple[int, int]] = []
-        """(sequence number, output_nr) of the differentiable results, in order."""
-        self.arguments: list[tuple[int, bool, TensorValue]] = []
-        """Identity, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
-        self.number: TensorValue | None = None
-        """Only for an operation on a tensor and a plain number: the number, as the tensor that torch makes of it."""
-        self.is_direct = False
-        """Whether the program's text at `place` is this call, not one that makes it."""
-        self.count = 0
-        """How many arguments there were, those by keyword last."""
-        self.positions: tuple[int, ...] = ()
-        """Which of them are tensors."""
-        self.real_positions: tuple[int, ...] = ()
-        """Which of these can have a gradient: masks and indices are no operands."""
-        self.constants: dict[int, TensorValue] = {}
-        """By position, the plain numbers and the tensors without grad_fn among the arguments; empty where tensors alone
-        tell which is which: no masks, no indices, no numbers beside two other arguments."""
-        self.options: Options = {}
-        """What else a formula of the whole call needs."""
-        self.parameters: list[str] | None = None
-        """Only for a custom Function: the names of the forward's tensor arguments, in order."""
-        self.function: type | None = None
-        """Only for a custom Function: its class."""
-        self.given: tuple[Any, ...] | None = None
-        """Only for a custom Function of the program with small tensors: copies of its arguments, from before it ran."""
-        self.operations: list[InnerCall] = []
-        """Only for a custom Function: what its forward did."""
-        self.as_scope: Scope | None = None
-        """The group that this call becomes when it built more than one node."""
+    scope: Scope | None
+    label: str
+    place: Place | None
+    low: int
+    high: int
+    results: list[tuple[int, int]] = field(default_factory=list)
+    """(sequence number, output_nr) of the differentiable results, in order."""
+    arguments: list[tuple[int, bool, TensorValue]] = field(default_factory=list)
+    """Identity, requires_grad and value of the tensors without grad_fn among the arguments, in order."""
+    number: TensorValue | None = None
+    """Only for an operation on a tensor and a plain number: the number, as the tensor that torch makes of it."""
+    is_direct: bool = False
+    """Whether the program's text at `place` is this call, not one that makes it."""
+    count: int = 0
+    """How many arguments there were, those by keyword last."""
+    positions: tuple[int, ...] = ()
+    """Which of them are tensors."""
+    real_positions: tuple[int, ...] = ()
+    """Which of these can have a gradient: masks and indices are no operands."""
+    constants: dict[int, TensorValue] = field(default_factory=dict)
+    """By position, the plain numbers and the tensors without grad_fn among the arguments; empty where tensors alone
+    tell which is which: no masks, no indices, no numbers beside two other arguments."""
+    options: Options = field(default_factory=dict)
+    """What else a formula of the whole call needs."""
+    parameters: list[str] | None = None
+    """Only for a custom Function: the names of the forward's tensor arguments, in order."""
+    function: type | None = None
+    """Only for a custom Function: its class."""
+    given: tuple[Any, ...] | None = None
+    """Only for a custom Function of the program with small tensors: copies of its arguments, from before it ran."""
+    operations: "list[InnerCall]" = field(default_factory=list)
+    """Only for a custom Function: what its forward did."""
+    as_scope: Scope | None = None
+    """The group that this call becomes when it built more than one node."""
 
 
+@dataclass(slots=True, eq=False)
 class InnerCall:
     """One operation that ran inside a custom Function."""
 
-    __slots__ = ("inputs", "inside", "label", "outputs", "place")
-
-    def __init__(self, label: str, place: Place | None, inputs: list[TensorValue | None]) -> None:
-        self.label = label
-        self.place = place
-        self.inputs = inputs
-        self.outputs: list[TensorValue | None] = []
-        self.inside: list[InnerCall] = []
+    label: str
+    place: Place | None
+    inputs: list[TensorValue | None]
+    outputs: list[TensorValue | None] = field(default_factory=list)
 
 
 class CallLog:

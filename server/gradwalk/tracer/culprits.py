@@ -1,6 +1,7 @@
 """Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gradwalk.protocol.facts import Fact, Filling, code, fact
@@ -37,38 +38,29 @@ class Unused(NamedTuple):
     """Where it was made."""
 
 
+@dataclass
 class Culprits:
     """What is known around one error."""
 
-    def __init__(
-        self,
-        places: Places,
-        log: CallLog,
-        record: Record | None = None,
-        node: Node | None = None,
-        finished_spans: Sequence[Span | None] = (),
-        storages: Mapping[int, str] | None = None,
-        lost: Fact | None = None,
-    ) -> None:
-        self.places = places
-        self.lost = lost
-        """Why what backward was called on has no history, where that is known."""
-        self.unused: Unused | None = None
-        """The input that a pass did not reach, where that is the error."""
-        self.hooks: Callable[[], Sequence[Place | None]] = tuple
-        """Where the hooks at the node that failed were registered."""
-        self._log = log
-        self._record = record
-        self._node = node
-        self._finished_spans = finished_spans
-        self._storages = storages or {}
+    places: Places
+    log: CallLog
+    record: Record | None
+    node: Node | None
+    finished_spans: Sequence[Span | None]
+    storages: Mapping[int, str]
+    lost: Fact | None
+    """Why what backward was called on has no history, where that is known."""
+    unused: Unused | None = None
+    """The input that a pass did not reach, where that is the error."""
+    hooks: Callable[[], Sequence[Place | None]] = tuple
+    """Where the hooks at the node that failed were registered."""
 
     @property
     def span(self) -> Span | None:
         """Of the node that failed, or of the input that was not reached."""
         if self.unused is not None:
             return self.unused.span
-        described = None if self._record is None else self._record.node
+        described = None if self.record is None else self.record.node
         return None if described is None else described["span"]
 
     def hook_span(self) -> Span | None:
@@ -78,19 +70,19 @@ class Culprits:
 
     def last_cut(self) -> Fact | None:
         """The call that took something out of the graph last."""
-        cuts = self._log.cuts.found
+        cuts = self.log.cuts.found
         return self.places.called(cuts[-1].call, cuts[-1].place) if cuts else None
 
     def failed_node(self) -> Fact | str:
         """`MulBackward0 (line 3)`."""
-        if self._record is None:
+        if self.record is None:
             return fact("problem-a-node")
         span = self.span
-        return self._record.name if span is None else fact("node-in-line", op=self._record.name, line=str(span["line"]))
+        return self.record.name if span is None else fact("node-in-line", op=self.record.name, line=str(span["line"]))
 
     def saved_names(self) -> list[str]:
         """The saved tensors of the node, by what the program calls them."""
-        described = None if self._record is None else self._record.node
+        described = None if self.record is None else self.record.node
         if described is None:
             return []
         names = {operand["name"]: called(operand) for operand in described["inputs"]}
@@ -102,7 +94,7 @@ class Culprits:
 
     def earlier_line(self) -> str | None:
         """Where the backward was called that freed the graph."""
-        lines = [span["line"] for span in self._finished_spans if span is not None]
+        lines = [span["line"] for span in self.finished_spans if span is not None]
         return str(lines[-1]) if lines else None
 
     def argument(self, argnum: int) -> Fact:
@@ -114,7 +106,7 @@ class Culprits:
 
     def operand_of_node(self, argnum: int) -> Fact:
         """A node's operand at a position among its edges."""
-        described = None if self._record is None else self._record.node
+        described = None if self.record is None else self.record.node
         known = described is not None and argnum < len(described["inputs"])
         if known and described:
             return code(called(described["inputs"][argnum]))
@@ -123,9 +115,9 @@ class Culprits:
     def forward_arguments(self) -> list[str]:
         """The names of a custom forward's arguments."""
         function = self._function()
-        if function is None or self._node is None:
+        if function is None or self.node is None:
             return []
-        count = len(getattr(self._node, "needs_input_grad", ()))
+        count = len(getattr(self.node, "needs_input_grad", ()))
         return parameter_names(function, count)
 
     def function_name(self, node_name: str) -> str:
@@ -142,18 +134,18 @@ class Culprits:
             address = storage_address(data)
             writes = self._writes(address, saved_version, version)
             if writes:
-                return Changed(code(self._storages.get(address, name)), self._told(writes))
-        for address, after, place, _ in reversed(self._log.changes):
+                return Changed(code(self.storages.get(address, name)), self._told(writes))
+        for address, after, place, _ in reversed(self.log.changes):
             # A write into a view hides what it saved; it is a part of what it wrote into.
             if after == saved_version and self.span is not None and self.places.span(place) == self.span:
                 writes = self._writes(address, saved_version, version)
-                if writes and address in self._storages:
-                    return Changed(code(self._storages[address]), self._told(writes))
+                if writes and address in self.storages:
+                    return Changed(code(self.storages[address]), self._told(writes))
         return Changed(fact("problem-a-tensor"), fact("problem-an-operation"))
 
     def _writes(self, address: int, after: int, until: int) -> list[tuple[int, int, Place | None, str]]:
         # What lies at an address now was written last; memory that is free again may have been written before.
-        latest = {one[1]: one for one in self._log.changes if one[0] == address and after < one[1] <= until}
+        latest = {one[1]: one for one in self.log.changes if one[0] == address and after < one[1] <= until}
         return [latest[version] for version in sorted(latest)]
 
     def _told(self, writes: Sequence[tuple[int, int, Place | None, str]]) -> Filling:
@@ -162,7 +154,7 @@ class Culprits:
         return fact("and-more", first=told, count=more) if more > 0 else told
 
     def _packed(self) -> list[tuple[str, Any]]:
-        node = self._node
+        node = self.node
         prefix = "_raw_saved_"
         found: list[tuple[str, Any]] = []
         for attribute in dir(type(node)) if node is not None else ():
@@ -176,7 +168,7 @@ class Culprits:
         return found
 
     def _function(self) -> type | None:
-        function: type | None = getattr(type(self._node), "_forward_cls", None)
+        function: type | None = getattr(type(self.node), "_forward_cls", None)
         return function
 
 

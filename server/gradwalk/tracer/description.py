@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
@@ -38,49 +39,30 @@ _OUT_OF_SIGHT: Final = fact("note-out-of-sight")
 _OVERLOAD_DIGITS: Final = re.compile(r"Backward\d*$")
 
 
+@dataclass(slots=True, eq=False)
 class Record:
     """What stays known of a node over all passes."""
 
-    __slots__ = (
-        "call",
-        "edge_ids",
-        "entry",
-        "id",
-        "is_foreign",
-        "is_python",
-        "kind",
-        "letters",
-        "name",
-        "node",
-        "pass_index",
-        "sequence",
-        "sides",
-        "variable",
-    )
-
-    def __init__(self, number: int, name: str) -> None:
-        self.id = f"n{number}"
-        self.name = name
-        self.kind: protocol.NodeKind = "op"
-        self.sequence = -1
-        """The engine's own number."""
-        self.is_python = False
-        """True for a node whose backward is written in Python."""
-        self.is_foreign = False
-        """True for a node that another thread made: its number says nothing here."""
-        self.edge_ids: list[str | None] = []
-        self.node: protocol.Node | None = None
-        """Its description, once written."""
-        self.pass_index = -1
-        """The pass that described it last."""
-        self.call: Call | None = None
-        self.entry: DerivativeEntry | None = None
-        self.sides: list[Side] = []
-        """One per output."""
-        self.variable: torch.Tensor | None = None
-        """Only for a leaf."""
-        self.letters = Letters()
-        """What its formula calls its symbols."""
+    id: str
+    name: str
+    kind: protocol.NodeKind = "op"
+    sequence: int = -1
+    """The engine's own number."""
+    is_python: bool = False
+    """True for a node whose backward is written in Python."""
+    is_foreign: bool = False
+    """True for a node that another thread made: its number says nothing here."""
+    edge_ids: list[str | None] = field(default_factory=list)
+    node: protocol.Node | None = None
+    """Its description, once written."""
+    call: Call | None = None
+    entry: DerivativeEntry | None = None
+    sides: list[Side] = field(default_factory=list)
+    """One per output."""
+    variable: torch.Tensor | None = None
+    """Only for a leaf."""
+    letters: Letters = field(default_factory=Letters)
+    """What its formula calls its symbols."""
 
     def described(self) -> protocol.Node:
         """Its description, which the start of the pass wrote."""
@@ -113,7 +95,6 @@ class GraphWriter:
         self._next_edge = 0
         self._first_sequence = sequence_number()
         """Numbers are told relative to the run's start: what ran before in this process must not show."""
-        self._entries: dict[str, DerivativeEntry | None] = {}
         self._unexplained: list[_Unexplained] = []
         self.formulas = NodeFormulas(self.kept, values, () if program is None else sorted(program.defined_names))
         self.births = Births()
@@ -160,17 +141,14 @@ class GraphWriter:
         return unique
 
     def write(
-        self, graph: dict[Node, NextFunctions], records: dict[Node, Record], named: NamedTensors, pass_index: int
+        self, graph: dict[Node, NextFunctions], records: dict[Node, Record], named: NamedTensors
     ) -> protocol.Graph:
         """The graph of one pass."""
         if self._program is None and not self._next_edge:
             self._first_sequence = min((one.sequence for one in records.values() if one.sequence >= 0), default=0)
         self._saved.met_python = False
         with self._values.together():
-            nodes = [
-                self._describe(node, record, graph[node], records, named, pass_index)
-                for node, record in records.items()
-            ]
+            nodes = [self._describe(node, record, graph[node], records, named) for node, record in records.items()]
         for described in nodes:
             _compare_saved(described)
         edges: list[protocol.Edge] = []
@@ -227,9 +205,9 @@ class GraphWriter:
             return self._records[number]
         number = len(self._records)
         node.metadata[self._token] = number
-        record = Record(number, name.removeprefix("torch::autograd::"))
+        record = Record(f"n{number}", name.removeprefix("torch::autograd::"))
         self._records[number] = record
-        record.entry = self._entry(record.name)
+        record.entry = derivative_line(record.name)
         record.kind = self._kind(node, record)
         record.sides = [side_of(metadata) for metadata in node._input_metadata]
         sequence = record.sequence = node._sequence_nr()
@@ -245,21 +223,12 @@ class GraphWriter:
         variable = node.variable
         record = self._leaves.get(id(variable))
         if record is None or record.variable is not variable:
-            record = Record(len(self._records), "AccumulateGrad")
-            record.kind = "accumulate_grad"
-            record.variable = variable
+            record = Record(f"n{len(self._records)}", "AccumulateGrad", "accumulate_grad", variable=variable)
             self._records[len(self._records)] = record
             self._leaves[id(variable)] = record
         # A leaf keeps its node when `.data` gives it another shape.
         record.sides = [side_of(metadata) for metadata in node._input_metadata]
         return record
-
-    def _entry(self, name: str) -> DerivativeEntry | None:
-        try:
-            return self._entries[name]
-        except KeyError:
-            entry = self._entries[name] = derivative_line(name)
-            return entry
 
     def _kind(self, node: Node, record: Record) -> protocol.NodeKind:
         if record.entry is not None:
@@ -272,17 +241,10 @@ class GraphWriter:
             return "custom"
         return "other"
 
-    def _describe(  # noqa: PLR0913 (one pass's tables, all read here only)
-        self,
-        node: Node,
-        record: Record,
-        edges: NextFunctions,
-        records: dict[Node, Record],
-        named: NamedTensors,
-        pass_index: int,
+    def _describe(
+        self, node: Node, record: Record, edges: NextFunctions, records: dict[Node, Record], named: NamedTensors
     ) -> protocol.Node:
         known = record.node
-        record.pass_index = pass_index
         if record.variable is not None:
             described = record.node = self._describe_leaf(record, record.variable, named)
             record.edge_ids = []

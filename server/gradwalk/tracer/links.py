@@ -13,7 +13,8 @@ def link(one: Pass, records: dict[Node, Record], reasons: Reasons) -> None:
     nodes = one.nodes
     for node, record in records.items():
         described = record.node
-        nodes[node] = PassNode(record, 1 if described is None else described["output_count"])
+        outputs = 1 if described is None else described["output_count"]
+        nodes[node] = PassNode(record, [[] for _ in range(outputs)])
     fan_in: dict[tuple[PassNode, int], int] = {}
     for node, entry in nodes.items():
         runs = alive is None or node in alive

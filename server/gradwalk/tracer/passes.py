@@ -79,53 +79,36 @@ class Begun(NamedTuple):
     """Copies of the `.grad`s that its leaves had."""
 
 
+@dataclass(slots=True, eq=False)
 class PassNode:
     """One node in one pass."""
 
-    __slots__ = (
-        "arrived",
-        "before",
-        "changed",
-        "executed",
-        "has_mode",
-        "inner",
-        "kept",
-        "missing",
-        "received",
-        "record",
-        "returned",
-        "sent",
-        "started_at",
-        "summands",
-        "targets",
-    )
-
-    def __init__(self, record: Record, slots: int) -> None:
-        self.record = record
-        self.targets: list[tuple[PassNode | None, int, str | None]] = []
-        """Per grad_input: where it goes (node and output slot) and along which edge."""
-        self.missing: list[Missing | None] = []
-        """Per grad_input: why it must be absent, None where a gradient can flow."""
-        self.arrived: list[list[Contribution]] = [[] for _ in range(slots)]
-        self.summands: list[list[torch.Tensor]] | None = None
-        """Copies of the contributions, where an output gets more than one."""
-        self.executed = False
-        self.has_mode = False
-        self.before: Gradient | None = None
-        """`.grad` of a leaf before this node ran."""
-        self.inner: list[InnerCall] | None = None
-        """What a custom backward did."""
-        self.changed: list[TensorValue | None] | None = None
-        """grad_outputs before a custom backward, or hooks after accumulation, which may write into them."""
-        self.started_at = 0
-        self.received: dict[int, Chain] = {}
-        """By output, what hooks that run before the node made of its gradient."""
-        self.returned: Sequence[torch.Tensor | None] | None = None
-        """What the rule returned, where hooks came after it."""
-        self.sent: dict[int, Chain] = {}
-        """By grad_input, what hooks that run after the node made of it."""
-        self.kept: dict[int, Chain] = {}
-        """Only for a leaf, under 0: what hooks that run after accumulation made of `.grad`."""
+    record: Record
+    arrived: list[list[Contribution]]
+    """By output, what reaches it."""
+    targets: "list[tuple[PassNode | None, int, str | None]]" = field(default_factory=list)
+    """Per grad_input: where it goes (node and output slot) and along which edge."""
+    missing: list[Missing | None] = field(default_factory=list)
+    """Per grad_input: why it must be absent, None where a gradient can flow."""
+    summands: list[list[torch.Tensor]] | None = None
+    """Copies of the contributions, where an output gets more than one."""
+    executed: bool = False
+    has_mode: bool = False
+    before: Gradient | None = None
+    """`.grad` of a leaf before this node ran."""
+    inner: list[InnerCall] | None = None
+    """What a custom backward did."""
+    changed: list[TensorValue | None] | None = None
+    """grad_outputs before a custom backward, or hooks after accumulation, which may write into them."""
+    started_at: int = 0
+    received: dict[int, Chain] = field(default_factory=dict)
+    """By output, what hooks that run before the node made of its gradient."""
+    returned: Sequence[torch.Tensor | None] | None = None
+    """What the rule returned, where hooks came after it."""
+    sent: dict[int, Chain] = field(default_factory=dict)
+    """By grad_input, what hooks that run after the node made of it."""
+    kept: dict[int, Chain] = field(default_factory=dict)
+    """Only for a leaf, under 0: what hooks that run after accumulation made of `.grad`."""
 
     def operand_sides(self) -> list[Side | None]:
         """Per grad_input the side it belongs to, None where no edge leads on."""

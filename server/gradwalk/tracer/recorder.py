@@ -268,7 +268,7 @@ class Recorder(PassListener):
         if begun is None:
             return
         self.unrecorded.flush()
-        written = self.writer.write(one.graph, begun.records, self._named, one.index)
+        written = self.writer.write(one.graph, begun.records, self._named)
         link(one, begun.records, self._reasons)
         for node, grad in begun.grads.items():
             one.nodes[node].before = self.values.value_of(grad)

@@ -275,7 +275,7 @@ class Run:
         with originals.without_torch_function():
             try:
                 unfinished = Unfinished(error, self.namespace)
-                found = unfinished.write(recorder.writer, recorder.passes.recorded, nodes_max)
+                found = unfinished.write(recorder.writer, nodes_max)
                 if found is None:
                     return
                 explained["graph"], records = found

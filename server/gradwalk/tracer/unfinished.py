@@ -47,9 +47,7 @@ class Unfinished:
         given = self._call.f_locals
         return list(tensors_in((*given["args"], *(given["kwargs"] or {}).values())))
 
-    def write(
-        self, writer: GraphWriter, pass_index: int, nodes_max: int
-    ) -> tuple[protocol.Graph, dict[Node, Record]] | None:
+    def write(self, writer: GraphWriter, nodes_max: int) -> tuple[protocol.Graph, dict[Node, Record]] | None:
         """The graph, and the record of each node; None where passes have shown it all, or it is too large."""
         alive = [tensor for _, tensor in self.named.intermediates if not _is_rewritten_view(tensor)]
         alive += [tensor for tensor in self.operands if tensor.requires_grad and not _is_rewritten_view(tensor)]
@@ -62,7 +60,7 @@ class Unfinished:
         records = writer.records(graph)
         if all(record.node is not None for record in records.values()):
             return None
-        written = writer.write(graph, records, self.named, pass_index)
+        written = writer.write(graph, records, self.named)
         writer.explain()
         return written, records
 

@@ -5,8 +5,8 @@ loaded only when the program asks for it: its modules take more than a second.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -15,6 +15,7 @@ from typing import Any, Final
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import frame_at
+from gradwalk.tracer.patches import replaced
 from gradwalk.tracer.places import Places
 
 _COMPILER: Final = "torch._dynamo"
@@ -32,14 +33,17 @@ class CompileWatch:
         self._said = False
         self._undo = ExitStack()
 
-    def install(self) -> None:
-        """Starts to watch, now or as soon as the compiler is loaded."""
-        if _COMPILER in sys.modules:
-            self._watch()
-            return
-        waiting = _Waiting(self._watch)
-        sys.meta_path.insert(0, waiting)
-        self._undo.callback(waiting.leave)
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watches, at once or as soon as the compiler is loaded."""
+        with self._undo:
+            if _COMPILER in sys.modules:
+                self._watch()
+            else:
+                waiting = _Waiting(self._watch)
+                sys.meta_path.insert(0, waiting)
+                self._undo.callback(waiting.leave)
+            yield
 
     def _watch(self) -> None:
         compiler: Any = sys.modules[_COMPILER]
@@ -55,12 +59,7 @@ class CompileWatch:
                 self._notice()
             return original(callback)
 
-        setattr(module, _NAME, noticing)
-        self._undo.callback(setattr, module, _NAME, original)
-
-    def remove(self) -> None:
-        """Stops watching."""
-        self._undo.close()
+        self._undo.enter_context(replaced(lambda: module, _NAME, noticing))
 
     def _notice(self) -> None:
         span = self._places.span(snippet_place(frame_at(2)))

@@ -3,6 +3,7 @@
 import ast
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import torch
@@ -21,75 +22,58 @@ from gradwalk.tracer.originals import (
     sequence_number,
     without_torch_function,
 )
+from gradwalk.tracer.patches import replaced
 from gradwalk.tracer.source import Program
 
 ENTRIES_KEPT: Final = 65_536
 """Of the tensors that a Function got, together."""
 
 
-class FunctionPatch:
-    """Replaces `autograd.Function.apply`, which no function mode sees, while a program runs."""
+@contextmanager
+def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Iterator[None]:
+    """Inside, calls of `autograd.Function`s, which no function mode sees, are entered as well."""
+    original = torch.autograd.Function.__dict__["apply"]
+    run_backward: Any = BackwardCFunction.apply
 
-    def __init__(self, log: CallLog, on_failure: Callable[[Exception], None]) -> None:
-        self._log = log
-        self._on_failure = on_failure
-        self._original: Any = None
-        self._original_backward: Any = None
-
-    def install(self) -> None:
-        """Puts the recording `apply` in its place."""
-        original = self._original = torch.autograd.Function.__dict__["apply"]
-        log = self._log
-        on_failure = self._on_failure
-
-        def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-            if not log.is_listening:
-                return original.__get__(None, cls)(*args, **kwargs)
-            low = sequence_number()
-            is_users = is_users_function(cls)
-            operations: list[Any] = []
-            given = None
+    def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if not log.is_listening:
+            return original.__get__(None, cls)(*args, **kwargs)
+        low = sequence_number()
+        is_users = is_users_function(cls)
+        operations: list[Any] = []
+        given = None
+        if is_users:
+            given = small_copies(args)
+            log.inner.append(operations)
+        try:
+            result = original.__get__(None, cls)(*args, **kwargs)
+        finally:
             if is_users:
-                given = small_copies(args)
-                log.inner.append(operations)
-            try:
-                result = original.__get__(None, cls)(*args, **kwargs)
-            finally:
-                if is_users:
-                    log.inner.pop()
-            try:
-                if sequence_number() != low:
-                    call = log.note(cls.__name__, args, result, low, frame_at(1))
-                    call.function = cls
-                    call.parameters = forward_parameters(cls, args)
-                    call.operations = operations
-                    call.given = given
-                    log.note_constant_outputs(call, result)
-                log.cuts.follow(cls, args, result, None, frame_at(1))
-            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-                on_failure(error)
+                log.inner.pop()
+        try:
+            if sequence_number() != low:
+                call = log.note(cls.__name__, args, result, low, frame_at(1))
+                call.function = cls
+                call.parameters = forward_parameters(cls, args)
+                call.operations = operations
+                call.given = given
+                log.note_constant_outputs(call, result)
+            log.cuts.follow(cls, args, result, None, frame_at(1))
+        except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
+            on_failure(error)
+        return result
+
+    def apply_backward(node: Any, *args: Any) -> Any:
+        result = run_backward(node, *args)
+        if not log.is_listening:
             return result
+        log.given = (node, args)
+        log.returned = (node, result if isinstance(result, tuple) else (result,))
+        return result
 
-        run_backward: Any = BackwardCFunction.apply
-        self._original_backward = run_backward
-
-        def apply_backward(node: Any, *args: Any) -> Any:
-            result = run_backward(node, *args)
-            if not log.is_listening:
-                return result
-            log.given = (node, args)
-            log.returned = (node, result if isinstance(result, tuple) else (result,))
-            return result
-
-        setattr(torch.autograd.Function, "apply", classmethod(apply))  # noqa: B010 (mypy sees a method)
-        setattr(BackwardCFunction, "apply", apply_backward)  # noqa: B010
-
-    def remove(self) -> None:
-        """Puts the originals back, unless the program has put something else there."""
-        if self._original is not None:
-            setattr(torch.autograd.Function, "apply", self._original)  # noqa: B010
-            setattr(BackwardCFunction, "apply", self._original_backward)  # noqa: B010
-            self._original = None
+    of_classes = replaced(lambda: torch.autograd.Function, "apply", classmethod(apply))
+    with of_classes, replaced(lambda: BackwardCFunction, "apply", apply_backward):
+        yield
 
 
 def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -3,7 +3,8 @@
 import functools
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
 import torch
@@ -16,6 +17,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.originals import frame_at, grad_fn_of, without_torch_function
 from gradwalk.tracer.passes import PassNode
+from gradwalk.tracer.patches import replaced
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.rewrites import Chain, Hook, KnownHooks, Look, WatchedHooks
 from gradwalk.tracer.walk import Node
@@ -46,10 +48,10 @@ class HookWatch:
         """By the `id` of its dictionary, the node of a running pass that has these posthooks."""
         self._of_tensors: dict[object, weakref.ref[OrderedDict[Any, Any]]] = {}
         """By the keys of `CallLog.hooks`."""
-        self._originals: list[tuple[Any, str, Any]] = []
 
-    def install(self) -> None:
-        """Starts to watch."""
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, every registration is seen."""
         of_nodes: Any = torch.autograd.Function._register_hook
         of_tensors: Any = torch.Tensor.register_hook
         after_accumulation: Any = torch.Tensor.register_post_accumulate_grad_hook
@@ -84,11 +86,17 @@ class HookWatch:
             self._places[handle.id] = snippet_place(frame_at(1))
             return handle
 
-        self._replace(torch.autograd.Function, "_register_hook", staticmethod(register))
-        self._replace(torch.Tensor, "register_hook", register_hook)
-        self._replace(torch.Tensor, "register_post_accumulate_grad_hook", register_after)
-        for name in _REGISTER_AT_MODULE:
-            self._replace(torch.nn.Module, name, self._at_module(getattr(torch.nn.Module, name)))
+        functions, tensors, modules = torch.autograd.Function, torch.Tensor, torch.nn.Module
+        own: list[tuple[Callable[[], Any], str, Any]] = [
+            (lambda: functions, "_register_hook", staticmethod(register)),
+            (lambda: tensors, "register_hook", register_hook),
+            (lambda: tensors, "register_post_accumulate_grad_hook", register_after),
+            *((lambda: modules, name, self._at_module(getattr(modules, name))) for name in _REGISTER_AT_MODULE),
+        ]
+        with ExitStack() as stack:
+            for one in own:
+                stack.enter_context(replaced(*one))
+            yield
 
     def _at_module(self, original: Any) -> Any:
         @functools.wraps(original)
@@ -97,19 +105,6 @@ class HookWatch:
             return original(module, hook, *args, **kwargs)
 
         return register
-
-    def _replace(self, owner: Any, name: str, own: Any) -> None:
-        self._originals.append((owner, name, owner.__dict__.get(name)))
-        setattr(owner, name, own)
-
-    def remove(self) -> None:
-        """Stops watching, unless the program has put something else there."""
-        for owner, name, original in self._originals:
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
-        self._originals.clear()
 
     # Looks at the gradients beside the hooks, for the time of a pass.
 

@@ -57,10 +57,8 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     recorder = Recorder(stream, limits, None, lambda: variables)
     stream.explain_last()
     recorder.tells_later = True
-    recorder.hooks.install()
-    recorder.passes.install()
     try:
-        with paused_collection():
+        with recorder.hooks.watching(), recorder.passes.watching(), paused_collection():
             torch.autograd.backward(outputs, grad_outputs, retain_graph)
     except BaseException as error:
         if not recorder.was_explained(error):
@@ -68,8 +66,6 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
         if not isinstance(error, Exception):
             raise
     finally:
-        recorder.passes.remove()
-        recorder.hooks.remove()
         recorder.log.chains.release_later()
     return LiveRecording(recorder)
 
@@ -100,8 +96,7 @@ class Stretch:
         PROGRAM_FILES.add(self._filename)
         recorder = self._recorder
         heard = PassingWarningWatch(self._stream.send_warning, recorder.places, recorder.fail_inside)
-        heard.install()
-        self._stack.callback(heard.remove)
+        self._stack.enter_context(heard.listening())
         self._stack.enter_context(overheard(self._stream, recorder.fail_inside))
         self._stack.enter_context(self._stack.enter_context(listening(recorder)))
 

@@ -6,6 +6,7 @@ asks the engine which node is running and captures nothing, so no graph is kept 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import get_ident
 from typing import Any, Final, NamedTuple
@@ -23,6 +24,7 @@ from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.interruption import INTERRUPTION, TELLING
 from gradwalk.tracer.originals import grad_fn_of
+from gradwalk.tracer.patches import replaced
 from gradwalk.tracer.rewrites import Chain
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import Cut
@@ -299,7 +301,6 @@ class Passes:
         self._stacks: dict[int, list[Pass]] = {}
         self._latest: list[Pass] = []
         self._recorded = 0
-        self._original: Any = None
         self.mode: Any = None
         """Entered while Python code of a node runs: the engine starts every node without function modes."""
         self.implicit = False
@@ -337,16 +338,9 @@ class Passes:
         """Passes recorded so far."""
         return self._recorded
 
-    def install(self) -> None:
-        """Puts the recording engine in torch's place for it."""
-        self._original = torch.autograd.Variable._execution_engine
-        torch.autograd.Variable._execution_engine = RecordingEngine(self)
-
-    def remove(self) -> None:
-        """Puts torch's engine back."""
-        if self._original is not None:
-            torch.autograd.Variable._execution_engine = self._original
-            self._original = None
+    def watching(self) -> AbstractContextManager[None]:
+        """Inside, the recording engine is in torch's place for it."""
+        return replaced(lambda: torch.autograd.Variable, "_execution_engine", RecordingEngine(self))
 
     def record(  # noqa: PLR0913 (one argument of run_backward each)
         self,

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import is_in_place, tensors_in
 from gradwalk.tracer.originals import Tensor, grad_fn_of
+from gradwalk.tracer.patches import around_functions
 from gradwalk.tracer.values import storage_address
 
 _WIDER: Final = {
@@ -158,16 +159,11 @@ class Leaves(TorchFunctionMode):
 @contextmanager
 def watching(leaves: Leaves) -> Iterator[None]:
     """With the leaves of this run looked at, those given to custom Functions included."""
-    original: Any = torch.autograd.Function.__dict__["apply"]
 
-    def watched(cls: type, *args: Any, **kwargs: Any) -> Any:
+    def watched(_cls: type, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with originals.without_torch_function():
             leaves.read(args)
-        return original.__get__(None, cls)(*args, **kwargs)
+        return run(*args, **kwargs)
 
-    setattr(torch.autograd.Function, "apply", classmethod(watched))  # noqa: B010 (mypy sees a method)
-    try:
-        with leaves:
-            yield
-    finally:
-        setattr(torch.autograd.Function, "apply", original)  # noqa: B010
+    with around_functions(watched), leaves:
+        yield

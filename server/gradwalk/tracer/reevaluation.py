@@ -7,8 +7,7 @@ built; that one operation is what is repeated. All of it happens on copies, in d
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -20,6 +19,7 @@ from gradwalk.protocol.facts import Fact, fact
 from gradwalk.tracer import originals
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.originals import Tensor, sequence_number
+from gradwalk.tracer.patches import around_functions
 
 _WIDER: Final = {
     torch.float16: torch.float64,
@@ -66,7 +66,7 @@ class CaughtCall(NamedTuple):
 class Catcher(TorchFunctionMode):
     """Catches the innermost call that builds the node with one sequence number.
 
-    Enter it before the recorder's own mode, so that it sees the calls inside opened composites.
+    Use `catching` before the recorder's own mode is entered, so that it sees the calls inside opened composites.
     """
 
     def __init__(self) -> None:
@@ -74,24 +74,12 @@ class Catcher(TorchFunctionMode):
         self.sequence: int | None = None
         """Of the node in question; nothing is caught while it is None."""
         self.caught: CaughtCall | None = None
-        self._apply: Any = None
 
-    def __enter__(self) -> Self:
-        self._apply = torch.autograd.Function.__dict__["apply"]
-        catch, original = self._catch, self._apply
-
-        def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-            return catch(cls, original.__get__(None, cls), args, kwargs)
-
-        setattr(torch.autograd.Function, "apply", classmethod(apply))  # noqa: B010 (mypy sees a method)
-        super().__enter__()  # type: ignore[no-untyped-call]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
-        setattr(torch.autograd.Function, "apply", self._apply)  # noqa: B010
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        """Catches inside, Functions as well as torch's own calls."""
+        with around_functions(self._catch), self:
+            yield
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

@@ -88,7 +88,7 @@ def gradcheck_of_step(
 
     _replay(request, limits, surroundings, find, note_start)
     if found:
-        with catcher:
+        with catcher.catching():
             _replay(request, limits, surroundings, check, note_start)
     return reports
 

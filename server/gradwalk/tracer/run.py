@@ -31,7 +31,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
-from gradwalk.tracer.custom import FunctionPatch
+from gradwalk.tracer.custom import seen_functions
 from gradwalk.tracer.directions import Direction
 from gradwalk.tracer.explanation import comes_of_recorder, explain_error, unknown_name, words_of
 from gradwalk.tracer.implicit import chosen_gradient, conclude
@@ -312,13 +312,14 @@ def ends_well(error: BaseException) -> bool:
 @contextmanager
 def listening(recorder: Recorder) -> Iterator[CallRecorder]:
     """Puts everything in place that listens to the forward and the backward, and takes it away again."""
-    patch = FunctionPatch(recorder.log, recorder.fail_inside)
     scopes = ModuleScopes(recorder.log)
     compiled = CompileWatch(recorder.places, recorder.notes.append)
     with ExitStack() as stack:
-        for part in (patch, scopes, recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
-            part.install()
-            stack.callback(part.remove)
+        stack.enter_context(seen_functions(recorder.log, recorder.fail_inside))
+        scopes.install()
+        stack.callback(scopes.remove)
+        for part in (recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
+            stack.enter_context(part.watching())
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
         recorder.schedule.listening = Listening(recorder.log, calls, scopes)
         yield calls
@@ -328,10 +329,8 @@ def listening(recorder: Recorder) -> Iterator[CallRecorder]:
 def recording(recorder: Recorder, stream: EventStream) -> Iterator[CallRecorder]:
     """Listens, and also takes what the program prints and is warned of."""
     heard = WarningWatch(stream.send_warning, recorder.places, recorder.fail_inside)
-    with redirect_stdout(ProgramOutput(stream)), relaxed_collection(), ExitStack() as stack:
-        heard.install()
-        stack.callback(heard.remove)
-        yield stack.enter_context(listening(recorder))
+    with redirect_stdout(ProgramOutput(stream)), relaxed_collection(), heard.listening(), listening(recorder) as calls:
+        yield calls
 
 
 def seed_everything(seed: int) -> None:

@@ -1,7 +1,8 @@
 """Nodes made in threads that the program starts: their numbers begin at 0 again, so no call may claim them."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from torch.overrides import TorchFunctionMode
@@ -9,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from gradwalk.protocol.facts import fact
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.originals import grad_fn_of, sequence_number
+from gradwalk.tracer.patches import replaced
 from gradwalk.tracer.walk import Node
 
 NOTE: Final = fact("note-thread")
@@ -21,25 +23,19 @@ class ThreadMarks:
     def __init__(self) -> None:
         self.any = False
         """True once a thread was started; until then no node needs to be asked."""
-        self._original: Any = None
 
-    def install(self) -> None:
-        """Starts to watch threads."""
-        original = self._original = threading.Thread.run
-        marks = self
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, threads that start are watched."""
+        original = threading.Thread.run
 
         def run(thread: threading.Thread) -> None:
-            marks.any = True
+            self.any = True
             with _Marking():
                 original(thread)
 
-        setattr(threading.Thread, "run", run)  # noqa: B010 (mypy sees a method)
-
-    def remove(self) -> None:
-        """Stops watching."""
-        if self._original is not None:
-            setattr(threading.Thread, "run", self._original)  # noqa: B010
-            self._original = None
+        with replaced(lambda: threading.Thread, "run", run):
+            yield
 
     def holds(self, node: Node) -> bool:
         """Whether a thread of the program made this node."""

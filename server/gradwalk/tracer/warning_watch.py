@@ -6,7 +6,8 @@ ends. Warnings that the recorder's own work sets off are not the program's: they
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
@@ -39,25 +40,22 @@ class WarningWatch:
         """Given category, text and place."""
         self._places = places
         self._on_failure = on_failure
-        self._filters: Any = None
-        self._was_always = False
 
-    def install(self) -> None:
-        """Puts a script's filters in place. What torch says once in a process is said in each run."""
-        self._filters = warnings.catch_warnings()
-        self._filters.__enter__()
-        warnings.resetwarnings()
-        for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
-            warnings.simplefilter("ignore", quiet)
-        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
-        warnings.showwarning = self._show  # type: ignore[assignment]
-        self._was_always = torch.is_warn_always_enabled()
-        torch.set_warn_always(True)
-
-    def remove(self) -> None:
-        """Puts the process's own back."""
-        torch.set_warn_always(self._was_always)
-        self._filters.__exit__(None, None, None)
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Inside, a script's filters hold, and what torch says once in a process is said in each run."""
+        was_always = torch.is_warn_always_enabled()
+        with warnings.catch_warnings():
+            warnings.resetwarnings()
+            for quiet in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+                warnings.simplefilter("ignore", quiet)
+            warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+            warnings.showwarning = self._show  # type: ignore[assignment]
+            torch.set_warn_always(True)
+            try:
+                yield
+            finally:
+                torch.set_warn_always(was_always)
 
     def _show(self, message: Warning | str, category: type[Warning], _filename: str, *_more: Any) -> None:
         frame = originals.frame_at(1)
@@ -76,16 +74,17 @@ class WarningWatch:
 class PassingWarningWatch(WarningWatch):
     """Listens in a process that is somebody else's: its filters hold, and what is warned of goes where it went."""
 
-    def install(self) -> None:
-        """Listens beside what shows warnings here."""
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Listens beside what shows warnings here, and stops where somebody else has kept this listener by then."""
         self._before, self._listens = warnings.showwarning, True
-        self._own = warnings.showwarning = self._pass  # type: ignore[assignment]
-
-    def remove(self) -> None:
-        """Stops, also where somebody else has kept this listener by now."""
-        self._listens = False
-        if warnings.showwarning is self._own:
-            warnings.showwarning = self._before
+        own = warnings.showwarning = self._pass  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            self._listens = False
+            if warnings.showwarning is own:
+                warnings.showwarning = self._before
 
     def _pass(self, message: Warning | str, category: type[Warning], *more: Any) -> None:
         if self._listens:

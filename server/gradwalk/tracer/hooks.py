@@ -3,7 +3,7 @@
 import functools
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ _OURS = "gradwalk.tracer."
 _REGISTER_AT_MODULE = ("register_full_backward_hook", "register_full_backward_pre_hook")
 Spell = Callable[[torch.Tensor | None, int], Gradient]
 """A gradient, and which of several it is, as the trace spells it."""
+_Numbered = tuple[int, torch.Tensor | None]
 
 
 class HookWatch:
@@ -111,17 +112,12 @@ class HookWatch:
     def watch_after(self, entry: PassNode, spell: Spell) -> "_Posthooks":
         """Looks beside the posthooks, also later ones, of the node at which one of ours was registered just now."""
 
-        def look_after(hook: Hook | None) -> Look:
-            def look(grad_inputs: Any, _grad_outputs: Any) -> None:
-                if entry.executed:
-                    return
-                if hook is None:
-                    entry.returned = [None if one is None else one.detach().clone() for one in grad_inputs]
-                for argnum, gradient in enumerate(grad_inputs[: len(entry.targets)]):
-                    _see(entry.sent, argnum, hook, spell(gradient, argnum))
+        def after(hook: Hook | None, grad_inputs: Any, _grad_outputs: Any) -> Iterable[_Numbered]:
+            if hook is None:
+                entry.returned = [None if one is None else one.detach().clone() for one in grad_inputs]
+            return enumerate(grad_inputs[: len(entry.targets)])
 
-            return _quietly(look)
-
+        look_after = _looks(entry, entry.sent, spell, after)
         return _Posthooks(self._watched, self._latest, look_after, self._known("node_hook"))
 
     def watch_before(self, node: Node, entry: PassNode, spell: Spell) -> list[WatchedHooks]:
@@ -131,14 +127,17 @@ class HookWatch:
         for slot in range(len(entry.arrived)):
             hooks = self._hooks_at(entry.record, slot)
             if hooks:
-                watched.append(WatchedHooks(hooks, _at_slot(entry, slot, spell), self._known("tensor_hook")))
+                looks = _looks(entry, entry.received, spell, lambda _, gradient, slot=slot: [(slot, gradient)])
+                watched.append(WatchedHooks(hooks, looks, self._known("tensor_hook")))
         if self.may_be_on_nodes:
             node.register_prehook(_nothing).remove()
             if self._latest:
-                watched.append(WatchedHooks(self._latest, _at_all_slots(entry, spell), self._known("node_prehook")))
+                looks = _looks(entry, entry.received, spell, lambda _, gradients: enumerate(gradients))
+                watched.append(WatchedHooks(self._latest, looks, self._known("node_prehook")))
         after = None if variable is None else variable._post_accumulate_grad_hooks
         if after:
-            watched.append(WatchedHooks(after, _at_grad(entry, spell), self._known("post_accumulate_hook")))
+            looks = _looks(entry, entry.kept, spell, lambda _, leaf: [(0, leaf.grad)])
+            watched.append(WatchedHooks(after, looks, self._known("post_accumulate_hook")))
         return watched
 
     def _hooks_at(self, record: Record, slot: int) -> dict[Any, Any] | None:
@@ -229,52 +228,24 @@ class _Posthooks:
             self._running[id(self._hooks)] = self._around
 
 
-def _see(chains: dict[int, Chain], number: int, hook: Hook | None, value: Gradient) -> None:
-    chains.setdefault(number, Chain()).seen.append((hook, value))
+def _looks(
+    entry: PassNode, chains: dict[int, Chain], spell: Spell, numbered: Callable[..., Iterable[_Numbered]]
+) -> Callable[[Hook | None], Look]:
+    """Looks that note what is there after each hook, until the node has run.
 
+    `numbered` is given the hook and what torch gives to it. Nothing of the program's is called, and no graph is built.
+    """
 
-def _at_slot(entry: PassNode, slot: int, spell: Spell) -> Callable[[Hook | None], Look]:
     def look_after(hook: Hook | None) -> Look:
-        def look(gradient: torch.Tensor | None) -> None:
+        def look(*given: Any) -> None:
             if not entry.executed:
-                _see(entry.received, slot, hook, spell(gradient, slot))
+                with without_torch_function(), torch.no_grad():
+                    for number, gradient in numbered(hook, *given):
+                        chains.setdefault(number, Chain()).seen.append((hook, spell(gradient, number)))
 
-        return _quietly(look)
+        return look
 
     return look_after
-
-
-def _at_all_slots(entry: PassNode, spell: Spell) -> Callable[[Hook | None], Look]:
-    def look_after(hook: Hook | None) -> Look:
-        def look(gradients: Any) -> None:
-            if not entry.executed:
-                for slot, gradient in enumerate(gradients):
-                    _see(entry.received, slot, hook, spell(gradient, slot))
-
-        return _quietly(look)
-
-    return look_after
-
-
-def _at_grad(entry: PassNode, spell: Spell) -> Callable[[Hook | None], Look]:
-    def look_after(hook: Hook | None) -> Look:
-        def look(leaf: torch.Tensor) -> None:
-            if not entry.executed:
-                _see(entry.kept, 0, hook, spell(leaf.grad, 0))
-
-        return _quietly(look)
-
-    return look_after
-
-
-def _quietly(look: Look) -> Look:
-    """Nothing of the program's is called, and no graph is built."""
-
-    def quiet(*gradients: Any) -> None:
-        with without_torch_function(), torch.no_grad():
-            look(*gradients)
-
-    return quiet
 
 
 def _nothing(*_gradients: Any) -> None:

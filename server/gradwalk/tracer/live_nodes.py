@@ -54,51 +54,33 @@ class LiveNodes:
         it is put in.
         """
         record = entry.record
-        jacobians = self._jacobians(one, node, entry, index, grad_outputs, grad_inputs, unfitted)
-        saved = None
-        if record.kind == "op" and self.look_at_step is None:
-            saved = self._formulas.evidence(node, record.name, grad_outputs, grad_inputs)
-        return Asked(jacobians, unfitted, saved)
-
-    def _jacobians(  # noqa: PLR0913 (what one step saw)
-        self,
-        one: Pass,
-        node: Node,
-        entry: PassNode,
-        index: int,
-        grad_outputs: Any,
-        grad_inputs: Any,
-        unfitted: dict[int, torch.Tensor],
-    ) -> list[Any]:
-        record = entry.record
         if record.variable is not None:
-            return []
+            return Asked([], unfitted, None)
+        vs, returned = grad_outputs, grad_inputs
         if one.batch is not None:
-            grad_outputs = [self._first_row(gradient) for gradient in grad_outputs]
-            grad_inputs = [self._first_row(gradient) for gradient in grad_inputs]
+            vs, returned = ([self._first_row(gradient) for gradient in each] for each in (grad_outputs, grad_inputs))
         flowing = None if one.alive is None else [missing is None for missing in entry.missing]
         if self.look_at_step is not None:
-            self.look_at_step(index, node, grad_outputs, grad_inputs, flowing)
-            return []
+            self.look_at_step(index, node, vs, returned, flowing)
+            return Asked([], unfitted, None)
         budget = self._budget
-        is_wrapped = False
-        for gradient in grad_outputs:
-            if gradient is not None and (originals.is_functorch_wrapped(gradient) or not has_numbers(gradient)):
-                is_wrapped = True
+        is_wrapped = any(
+            one is not None and (originals.is_functorch_wrapped(one) or not has_numbers(one)) for one in vs
+        )
         if is_wrapped or (record.kind == "custom" and not is_repeatable(type(node)._forward_cls)):
             budget = JacobianBudget(self._limits.jacobian_cells, 0)
         if is_wrapped:
             # What holds no numbers of one pass cannot be checked.
-            grad_inputs = None
+            returned = None
         sides = record.sides, entry.operand_sides()
         refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update
-        found: list[Any] = local_jacobians(
-            node, grad_outputs, grad_inputs, budget, flowing=flowing, sides=sides, refit=refit
-        )
+        found: list[Any] = local_jacobians(node, vs, returned, budget, flowing=flowing, sides=sides, refit=refit)
         if record.kind == "custom" and not is_wrapped:
-            gradients = Gradients(grad_outputs, grad_inputs)
+            gradients = Gradients(vs, returned)
             self._backward_checks.add(node, record.call, found, record.described()["outputs"], gradients)
-        return found
+        is_op = record.kind == "op"
+        saved = self._formulas.evidence(node, record.name, grad_outputs, grad_inputs) if is_op else None
+        return Asked(found, unfitted, saved)
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
         """The first of m stacked v's: they all meet the same local Jacobian."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 
 from gradwalk.protocol import graph as protocol
-from gradwalk.protocol.events import PassInput, PassOutput, Problem
+from gradwalk.protocol.events import HookChange, PassInput, PassOutput, Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.requests import ResolvedLimits
@@ -396,29 +396,13 @@ class Recorder(PassListener):
         ]
 
     def step(self, one: Pass, node: Node, entry: PassNode, grad_inputs: Any, grad_outputs: Any) -> None:
-        if not self._may_tell(one):
-            return
-        if one.create_graph:
-            self._note_birth(one, entry)
-        unfitted = self.log.take_returned(node, entry.targets)
-        index = self.stream.steps
-        received = self._gradients.received(entry, grad_outputs, self.log.materialized(node))
-        returned = self._gradients.returned(one, entry, grad_inputs, index)
-        hooks = self._sums.check(entry, received, (), one.writers)
-        self._note_writes(one, entry, index, grad_outputs)
-        ruled = grad_inputs if entry.returned is None else entry.returned
-        asked = self.live_nodes.ask(one, node, entry, index, grad_outputs, ruled, unfitted)
-        event = self._step_event(one, entry, index, received, returned, asked)
-        if hooks:
-            event["hooks"] = hooks
-        if entry.inner:
-            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-            names = (self.places.targets(call.place) for call in entry.inner)
-            inside = [*zip(event["inside"], names, strict=True)]
-            found = custom_moves(entry.record.described(), inside, received, event["grad_inputs"], self.values)
-            if found:
-                event["moves"] = found
-        self._send_step(one, node, entry, event, asked, grad_outputs, ruled)
+        if self._may_tell(one):
+            if one.create_graph:
+                self._note_birth(one, entry)
+            unfitted = self.log.take_returned(node, entry.targets)
+            received = self._gradients.received(entry, grad_outputs, self.log.materialized(node))
+            taken = Taken(node, grad_inputs, grad_outputs, {}, None, entry.record.variable)
+            self._tell_step(one, entry, taken, received, unfitted)
 
     def _note_writes(self, one: Pass, entry: PassNode, index: int, grad_outputs: Any) -> None:
         """What wrote into gradients of the pass: hooks, which may do so, and a custom backward, which must not."""
@@ -484,28 +468,54 @@ class Recorder(PassListener):
                     self.fail_inside(error)
 
     def _tell_taken(self, one: Pass, taken: Taken) -> None:
-        node, grad_inputs, grad_outputs, copies, asked, _ = taken
-        entry = one.nodes[node]
+        entry = one.nodes[taken.node]
         entry.executed = True
         one.latest = entry
-        if not self._may_tell(one):
-            return
-        if copies:
-            grad_inputs = [copies.get(argnum, gradient) for argnum, gradient in enumerate(grad_inputs)]
-        if asked is None:
-            asked = (
-                _NOTHING_ASKED
-                if entry.record.variable is not None
-                else self.live_nodes.ask(one, node, entry, self.stream.steps, grad_outputs, grad_inputs, {})
-            )
-        index = self.stream.steps
-        received = self._gradients.received(entry, grad_outputs, frozenset())
+        if self._may_tell(one):
+            if taken.copies:
+                returned = [taken.copies.get(argnum, gradient) for argnum, gradient in enumerate(taken.grad_inputs)]
+                taken = taken._replace(grad_inputs=returned)
+            self._tell_step(one, entry, taken, self._gradients.received(entry, taken.grad_outputs, ()), {})
+
+    def _tell_step(
+        self,
+        one: Pass,
+        entry: PassNode,
+        taken: Taken,
+        received: list[Gradient],
+        unfitted: dict[int, torch.Tensor],
+    ) -> None:
+        """Tells of a node that ran; see `LiveNodes.ask` for `unfitted`."""
+        node, grad_inputs, grad_outputs, _, asked, leaf = taken
+        record, index = entry.record, self.stream.steps
         returned = self._gradients.returned(one, entry, grad_inputs, index)
-        hooks = self._sums.check(entry, received, grad_outputs, one.writers)
-        event = self._step_event(one, entry, index, received, returned, asked)
-        if hooks:
-            event["hooks"] = hooks
-        self._send_step(one, node, entry, event, asked, grad_outputs, grad_inputs)
+        hooks = self._sums.check(entry, received, grad_outputs if one.is_quiet else (), one.writers)
+        self._note_writes(one, entry, index, grad_outputs)
+        ruled = grad_inputs if entry.returned is None else entry.returned
+        if asked is None:
+            asked = self.live_nodes.ask(one, node, entry, index, grad_outputs, ruled, unfitted)
+        event = self._step_event(one, entry, received, returned, hooks)
+        event["local_jacobians"] = asked.jacobians
+        if entry.inner:
+            names = (self.places.targets(call.place) for call in entry.inner)
+            inside = [*zip(event["inside"], names, strict=True)]
+            found = custom_moves(record.described(), inside, received, returned, self.values)
+            if found:
+                event["moves"] = found
+        changes = self._gradients.changes(entry, asked.unfitted, ruled)
+        if changes:
+            event["changes"] = changes
+        described = self._check_formula(one, entry, event, asked, grad_outputs, ruled)
+        if self.live_nodes.look_at_step is None:
+            self._findings.note(event, described)
+            if leaf is None:
+                self._mistakes.note_step(node, described, index)
+            else:
+                self._mistakes.note_accumulation(leaf, entry.before, described, index, one)
+            if one.create_graph and record.kind == "custom" and record.call is not None:
+                self._note_cut(one, record, record.call, node, entry)
+        self.stream.send(event)
+        self.stream.steps += 1
 
     def _may_tell(self, one: Pass) -> bool:
         """Whether another step may be told; says so once where no more may."""
@@ -517,54 +527,32 @@ class Recorder(PassListener):
             return False
         return True
 
-    def _step_event(  # noqa: PLR0913 (what one step saw)
+    def _step_event(
         self,
         one: Pass,
         entry: PassNode,
-        index: int,
         received: list[Gradient],
         returned: list[Gradient],
-        asked: Asked,
+        hooks: Sequence[HookChange],
     ) -> dict[str, Any]:
-        record, leaf = entry.record, entry.record.variable
-        return {
+        leaf = entry.record.variable
+        event: dict[str, Any] = {
             "seq": 0,
             "type": "step",
             "pass": one.index,
-            "index": index,
-            "node": record.id,
+            "index": self.stream.steps,
+            "node": entry.record.id,
             "grad_outputs": received,
             "contributions": entry.arrived[0] if len(entry.arrived) == 1 else sum(entry.arrived, []),
             "grad_inputs": returned,
-            "local_jacobians": asked.jacobians,
+            "local_jacobians": [],
             "accumulate": None if leaf is None else self._gradients.accumulated(entry, leaf, self._named),
         }
-
-    def _send_step(  # noqa: PLR0913 (what one step saw)
-        self,
-        one: Pass,
-        node: Node,
-        entry: PassNode,
-        event: dict[str, Any],
-        asked: Asked,
-        grad_outputs: Any,
-        grad_inputs: Any,
-    ) -> None:
-        record, index = entry.record, event["index"]
-        changes = self._gradients.changes(entry, asked.unfitted, grad_inputs)
-        if changes:
-            event["changes"] = changes
-        described = self._check_formula(one, entry, event, asked, grad_outputs, grad_inputs)
-        if self.live_nodes.look_at_step is None:
-            self._findings.note(event, described)
-            if record.variable is None:
-                self._mistakes.note_step(node, described, index)
-            else:
-                self._mistakes.note_accumulation(record.variable, entry.before, described, index, one)
-            if one.create_graph and record.kind == "custom" and record.call is not None:
-                self._note_cut(one, record, record.call, node, entry)
-        self.stream.send(event)
-        self.stream.steps += 1
+        if hooks:
+            event["hooks"] = hooks
+        if entry.inner:
+            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
+        return event
 
     def _note_cut(self, one: Pass, record: Record, call: Call, node: Node, entry: PassNode) -> None:
         """Whether a derivative of this pass would be incomplete because of what a Function saved."""
@@ -710,13 +698,8 @@ class Recorder(PassListener):
         else:
             received = self._gradients.received(entry, (), self.log.materialized(node))
         sent: list[Gradient] = [missing or _NOT_COMPUTED for missing in entry.missing]
-        event = self._step_event(one, entry, self.stream.steps, received, sent, _NOTHING_ASKED)
         hooks = self._sums.check(entry, received, (), one.writers)
-        if hooks:
-            event["hooks"] = hooks
-        if entry.inner:
-            event["inside"] = [self.writer.inner_op(call) for call in entry.inner]
-        self.stream.send(event)
+        self.stream.send(self._step_event(one, entry, received, sent, hooks))
         self.stream.steps += 1
 
     def was_explained(self, error: BaseException) -> bool:

@@ -110,6 +110,15 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
+def room_ended(error: BaseException, span: Span | None) -> tuple[str, Problem] | None:
+    """The limit and its problem, where memory or room for nested calls ran out while recording; else None."""
+    if is_out_of_memory(error):
+        return "memory", problem("memory", fact("problem-memory-recorded"), span=span)
+    if isinstance(error, RecursionError):
+        return "recursion", problem("error", fact("problem-recursion-recorded"), span=span)
+    return None
+
+
 def words_of(error: BaseException) -> str:
     """The error's text, as far as a problem holds it."""
     return _text_of(error).strip()[:_WORDS_MAX]

@@ -11,6 +11,7 @@ from gradwalk.protocol import graph as protocol
 from gradwalk.protocol.events import HookChange, PassInput, PassOutput, Problem
 from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Span
+from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.protocol.values import Gradient, Missing
 from gradwalk.tracer import originals
@@ -23,13 +24,13 @@ from gradwalk.tracer.composites import CallFormulas
 from gradwalk.tracer.culprits import Culprits
 from gradwalk.tracer.custom_moves import custom_moves
 from gradwalk.tracer.description import ACCUMULATE_GRAD, GraphWriter, Record
-from gradwalk.tracer.endings import only_first_nodes, room_ended, too_many_nodes, too_many_steps
 from gradwalk.tracer.explanation import (
     damage_problem,
     explain_error,
     internal_problem,
     intrusion_problem,
     place_of,
+    room_ended,
     unused_input,
 )
 from gradwalk.tracer.findings import Findings
@@ -210,7 +211,7 @@ class Recorder(PassListener):
         starts = [node for node, _ in one.outputs if node is not None]
         whole = walk(starts, NODES_WALKED)
         if whole is None:
-            self.stream.end_at("nodes", too_many_nodes(NODES_WALKED, span))
+            self._end_at("nodes", fact("problem-too-many-nodes", count=NODES_WALKED), span)
             return None
         if self._program is None and len(whole) > NODES_BETWEEN:
             self.log.chains.take_all(whole)
@@ -220,8 +221,13 @@ class Recorder(PassListener):
         ):
             return None
         if one.cut:
-            self.stream.end_at("nodes", only_first_nodes(len(graph) - len(one.cut), len(whole), span))
+            first = len(graph) - len(one.cut)
+            self._end_at("nodes", fact("problem-first-nodes", first=first, count=len(whole)), span)
         return graph
+
+    def _end_at(self, limit: str, reached: Fact, span: Span | None = None) -> None:
+        """Recording ends before the program does; what is shown before is right."""
+        self.stream.end_at(limit, problem("too_big", reached, span=span))
 
     def _part(self, one: Pass, starts: Sequence[Node], whole: dict[Node, NextFunctions]) -> dict[Node, NextFunctions]:
         """The nodes that run first, with all their edges, and without edges the nodes that these lead to."""
@@ -523,7 +529,7 @@ class Recorder(PassListener):
             return False
         if self.stream.steps >= self.limits.steps:
             one.skipped_steps += 1
-            self.stream.end_at("steps", too_many_steps(self.limits.steps))
+            self._end_at("steps", fact("problem-too-many-steps", count=self.limits.steps))
             return False
         return True
 

@@ -192,7 +192,7 @@ class CallLog:
         """Enters a scope from the call that is running in or above `frame`."""
         inner = snippet_frame(frame)
         base = self._function_scope(inner)
-        scope = Scope(self._innermost(base), kind, label, None if inner is None else (inner.f_code, inner.f_lasti))
+        scope = Scope(self._innermost(base), kind, label, snippet_place(inner))
         scope.base = base
         self.scope = scope
         self._opened.append(scope)
@@ -236,7 +236,7 @@ class CallLog:
         """Enters a call that built the nodes from `low` up to now, made in or above `frame`."""
         is_direct = calls_directly(frame, label)
         frame = snippet_frame(frame)
-        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        place = snippet_place(frame)
         call = Call(self._innermost(self._function_scope(frame)), label, place, low, sequence_number())
         by_sequence = self.by_sequence
         for number in range(low, call.high):

@@ -8,18 +8,20 @@ import difflib
 import json
 import re
 import traceback
-from collections.abc import Callable, Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType, TracebackType
 from typing import Any, Final
+
+import torch
 
 from gradwalk.protocol.events import Problem, ProblemKind
 from gradwalk.protocol.facts import Fact, Filling, Shape, code, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.tracer.culprits import Culprits
-from gradwalk.tracer.frames import Place
+from gradwalk.tracer.frames import Place, frames_in
 from gradwalk.tracer.interruption import TimeLimitError
-from gradwalk.tracer.originals import PROGRAM_FILES
+from gradwalk.tracer.originals import PROGRAM_FILES, Tensor, grad_fn_of
 from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
@@ -28,6 +30,8 @@ _UNUSED: Final = (
     r"(?:The differentiated Tensor at index (?P<index>\d+)|One of the differentiated Tensors) "
     r"appears to not have been used"
 )
+_OF_NONE: Final = re.compile(r"'NoneType'")
+_GRAD: Final = re.compile(r"\b([^\W\d]\w*(?:\.\w+)*)\.grad\b")
 _NO_BACKWARD: Final = r"^'(?P<type>[\w.]+)' object has no attribute 'backward'"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|^Not enough memory to allocate"
 """torch's words, and orjson's, with which gradients are spelled."""
@@ -103,6 +107,41 @@ def unknown_name(error: BaseException, instead: Fact) -> Fact:
     return fact("problem-unknown-name", text=words_of(error), instead=instead)
 
 
+def explain_none_grad(error: BaseException, found: Problem, places: Places) -> None:
+    """Adds to the problem of a TypeError or AttributeError what the `.grad` in its line says about it."""
+    if not isinstance(error, TypeError | AttributeError) or not _OF_NONE.search(str(error)):
+        return
+    for frame, offset in [*_program_frames(error.__traceback__)][-1:]:
+        text = places.text((frame.f_code, offset), characters_max=200)
+        for name in () if text is None else _GRAD.findall(text):
+            tensor = _resolve(name, frame)
+            if isinstance(tensor, Tensor) and tensor.grad is None:
+                found["fact"] = _why_none(name, tensor)
+                found["words"] = words_of(error)
+                return
+
+
+def _why_none(name: str, tensor: torch.Tensor) -> Fact:
+    if grad_fn_of(tensor) is not None:
+        return fact("problem-grad-none-result", name=name)
+    if not tensor.requires_grad:
+        return fact("problem-grad-none-not-required", name=name)
+    return fact("problem-grad-none-before", name=name)
+
+
+def _resolve(path: str, frame: FrameType) -> Any:
+    """What a dotted name stands for. Of modules only parameters and modules: nothing of the program runs."""
+    first, *rest = path.split(".")
+    value = frame.f_locals.get(first, frame.f_globals.get(first))
+    for key in rest:
+        if not isinstance(value, torch.nn.Module):
+            return None
+        # Neither is there where `__init__` did not call Module's.
+        own = vars(value)
+        value = own.get("_parameters", {}).get(key, own.get("_modules", {}).get(key))
+    return value
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an allocation failed: Python's own, or that of a tensor or of its numbers as text."""
     return isinstance(error, MemoryError) or (
@@ -135,20 +174,18 @@ def _text_of(error: BaseException) -> str:
 
 def place_of(trace: TracebackType | None) -> Place | None:
     """The innermost instruction of the program in a traceback."""
-    place: Place | None = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename in PROGRAM_FILES:
-            place = (trace.tb_frame.f_code, trace.tb_lasti)
-        trace = trace.tb_next
-    return place
+    places = [(frame.f_code, offset) for frame, offset in _program_frames(trace)]
+    return places[-1] if places else None
+
+
+def _program_frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    return (each for each in frames_in(trace) if each[0].f_code.co_filename in PROGRAM_FILES)
 
 
 def comes_of_recorder(error: BaseException) -> bool:
     """Whether it was raised in our own code, whatever called that."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_globals["__name__"].startswith("gradwalk.")
+    frames = [frame for frame, _ in frames_in(error.__traceback__)]
+    return bool(frames) and frames[-1].f_globals["__name__"].startswith("gradwalk.")
 
 
 def _first_sentence(text: str) -> str:

@@ -1,7 +1,8 @@
 """Where in the program something happens, read from the stack while it happens."""
 
 import inspect
-from types import CodeType, FrameType
+from collections.abc import Iterator
+from types import CodeType, FrameType, TracebackType
 from typing import Final
 
 import torch
@@ -48,14 +49,17 @@ def snippet_frame(frame: FrameType | None) -> FrameType | None:
     return None
 
 
+def frames_in(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    """Each frame of a traceback, outermost first, and the offset of the instruction that it was at."""
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lasti
+        trace = trace.tb_next
+
+
 def snippet_place(frame: FrameType | None) -> Place | None:
     """The innermost instruction of the program on the stack that begins at `frame`."""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename in PROGRAM_FILES:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
+    frame = snippet_frame(frame)
+    return None if frame is None else (frame.f_code, frame.f_lasti)
 
 
 def running_lines(frame: FrameType | None) -> Lines:

@@ -33,14 +33,13 @@ from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
 from gradwalk.tracer.custom import seen_functions
 from gradwalk.tracer.directions import Direction
-from gradwalk.tracer.explanation import comes_of_recorder, explain_error, unknown_name, words_of
+from gradwalk.tracer.explanation import comes_of_recorder, explain_error, explain_none_grad, unknown_name, words_of
 from gradwalk.tracer.implicit import chosen_gradient, conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.listening import Listening
 from gradwalk.tracer.loops import LEAVE, LOOP, TURN
 from gradwalk.tracer.names import MISSING_IMPORTS
-from gradwalk.tracer.none_grads import explain_none_grad
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.schedule import AllRecordedError
 from gradwalk.tracer.scopes import ModuleScopes

@@ -1,7 +1,7 @@
 """The graph of a program that raised outside every pass: what leads to the differentiable tensors it had by then."""
 
-from collections.abc import Iterator, Mapping
-from types import FrameType, TracebackType
+from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.description import GraphWriter, Record
-from gradwalk.tracer.frames import Place
+from gradwalk.tracer.frames import Place, frames_in
 from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.originals import PROGRAM_FILES
 from gradwalk.tracer.passes import resolve_slots
@@ -31,7 +31,7 @@ class Unfinished:
         self.named.read(variables)
         self._call: FrameType | None = None
         self._place: Place | None = None
-        for frame, offset in _frames(error.__traceback__):
+        for frame, offset in frames_in(error.__traceback__):
             if frame.f_code.co_filename in PROGRAM_FILES:
                 self._place = (frame.f_code, offset)
                 if frame.f_code.co_name != "<module>":
@@ -77,12 +77,6 @@ class Unfinished:
                 {"value": values.value_of(tensor), "node": None if record is None else record.id, "output_nr": slot}
             )
         return {"op": name.strip("_"), "span": places.span(self._place), "operands": operands}
-
-
-def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
-    while trace is not None:
-        yield trace.tb_frame, trace.tb_lasti
-        trace = trace.tb_next
 
 
 def _is_rewritten_view(tensor: torch.Tensor) -> bool:

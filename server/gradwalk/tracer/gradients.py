@@ -1,12 +1,13 @@
 """What goes through a node in one step: received, returned, changed by others on the way, accumulated."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from gradwalk.protocol.events import Accumulate, ReturnedChange
 from gradwalk.protocol.values import Gradient, Missing
+from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.description import GraphWriter
 from gradwalk.tracer.naming import NamedTensors
@@ -14,7 +15,6 @@ from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import MATERIALIZED, UNDEFINED, Pass, PassNode
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.reasons import Reasons
-from gradwalk.tracer.refits import fits
 from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.values import ValueTable
 
@@ -86,13 +86,26 @@ class StepGradients:
                 continue
             gradient, fitted = unfitted.get(argnum), ruled[argnum] if argnum < len(ruled) else None
             if gradient is not None and fitted is not None:
-                changes += [
-                    {"argnum": argnum, "span": None, **change} for change in fits(gradient, fitted, self._values)
-                ]
+                changes += self._refits(argnum, gradient, fitted)
             chain = entry.sent.get(argnum)
             if chain is not None:
                 changes += [{"argnum": argnum, **change} for change in chain.changes(self._places)]
         return changes
+
+    def _refits(self, argnum: int, gradient: torch.Tensor, fitted: torch.Tensor) -> Iterator[ReturnedChange]:
+        """What the engine makes of a gradient that a rule returned: it sums what was broadcast, and casts."""
+        value_of = self._values.value_of
+        with torch.no_grad():
+            gradient, fitted = (originals.detach(self._values.unwrap(one)) for one in (gradient, fitted))
+            if gradient.layout is not fitted.layout or gradient.is_nested:
+                return
+            if gradient.shape != fitted.shape:
+                before, gradient = value_of(gradient), gradient.sum_to_size(fitted.shape)
+                after = value_of(gradient)
+                yield {"argnum": argnum, "kind": "sum_to_size", "before": before, "after": after, "span": None}
+            if gradient.dtype != fitted.dtype:
+                before, after = value_of(gradient), value_of(fitted)
+                yield {"argnum": argnum, "kind": "cast", "before": before, "after": after, "span": None}
 
     def accumulated(self, entry: PassNode, variable: torch.Tensor, named: NamedTensors) -> Accumulate:
         """What became of the `.grad` of a leaf."""

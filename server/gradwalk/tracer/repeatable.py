@@ -15,6 +15,7 @@ import builtins
 import inspect
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -101,13 +102,13 @@ class _Reader:
         """It may write attributes of its first parameter and call its methods: a forward's ctx."""
         arguments = definition.args
         self._parameters = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        self._locals = self._parameters | {
-            node.id for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        names = [node for node in self._nodes if isinstance(node, ast.Name)]
+        self._stores = Counter(node.id for node in names if isinstance(node.ctx, ast.Store))
+        """How often each name is bound."""
+        self._locals = self._parameters | self._stores.keys()
         self._context = arguments.args[0].arg if arguments.args else ""
         self._fresh = self._fresh_names()
-        stored = {node.id for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self._own = self._parameters - stored - {self._context} if saves else set()
+        self._own = self._parameters - self._stores.keys() - {self._context} if saves else set()
         """What a forward that is run again may write into: its arguments are copies."""
 
     def is_pure(self) -> bool:
@@ -138,16 +139,13 @@ class _Reader:
                 for target in node.targets:
                     for one in _pairs(target, node.value):
                         given.setdefault(one[0], []).append(_makes_fresh(one[1]))
-        plain = {node.id: 0 for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        for node in self._nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                plain[node.id] += 1
         augmented = [node.target.id for node in self._nodes
                      if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)]  # fmt: skip
         # A name that is also bound in another way (a loop, a with) is nobody's own.
         return {
             name for name, makers in given.items()
-            if all(makers) and len(makers) == plain[name] - augmented.count(name) and name not in self._parameters
+            if all(makers) and len(makers) == self._stores[name] - augmented.count(name)
+            and name not in self._parameters
         }  # fmt: skip
 
     def _is_fresh(self, node: ast.expr) -> bool:

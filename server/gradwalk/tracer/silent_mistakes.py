@@ -10,7 +10,7 @@ rebuilt           a tensor made anew of numbers that were read out of another on
 import re
 import weakref
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -26,7 +26,7 @@ from gradwalk.tracer.finding import finding, name_of, short
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.source import Program
-from gradwalk.tracer.unrecorded import LeafState, Unrecorded
+from gradwalk.tracer.unrecorded import Unrecorded
 from gradwalk.tracer.values import storage_address
 
 LISTED: Final = 4
@@ -97,14 +97,16 @@ class SilentMistakes:
         known = self._leaves.get(id(leaf))
         latest = self._unrecorded.state_of(leaf)
         if latest is not None and (known is None or known.number < latest.number):
-            known = _LeafHistory.of_unrecorded(latest)
+            known = _LeafHistory(latest.leaf, latest.number, latest.version, None)
         has_older = before is not None and "missing" not in before and _is_nonzero(before)
         if known is not None and has_older and known.number != one.number and known.is_updated(leaf):
             self._stale.append((described.get("leaf", described["label"]), described, index, known.number))
         elif not has_older and described.get("leaf", "")[-1:] not in _SUBSCRIPTS:
             # A leaf that is made anew in every iteration clears nothing.
             self._fresh += 1
-        self._leaves[id(leaf)] = _LeafHistory(leaf, one.number)
+        is_small = leaf.numel() <= _ENTRIES_COMPARED and leaf.layout is torch.strided
+        values = originals.clone(originals.detach(leaf)) if is_small else None
+        self._leaves[id(leaf)] = _LeafHistory(weakref.ref(leaf), one.number, leaf._version, values)
 
     def conclude(self, one: Pass, nodes: Sequence[Node]) -> list[Finding]:
         """What was found in a pass that is over."""
@@ -181,30 +183,22 @@ class SilentMistakes:
         return None
 
 
-class _LeafHistory:
+class _LeafHistory(NamedTuple):
     """A leaf as it was when its gradient was last added to."""
 
-    def __init__(self, leaf: torch.Tensor, number: int) -> None:
-        self.number = number
-        """Of the pass, among all that ran."""
-        self._version = leaf._version
-        is_small = leaf.numel() <= _ENTRIES_COMPARED and leaf.layout is torch.strided
-        self._leaf = weakref.ref(leaf)
-        self._values = originals.clone(originals.detach(leaf)) if is_small else None
-
-    @classmethod
-    def of_unrecorded(cls, state: LeafState) -> "_LeafHistory":
-        """What is known of a leaf after a pass that was not recorded: its version alone."""
-        history = cls.__new__(cls)
-        history.number, history._version, history._leaf, history._values = state.number, state.version, state.leaf, None
-        return history
+    leaf: "weakref.ref[torch.Tensor]"
+    number: int
+    """Of the pass, among all that ran."""
+    version: int
+    values: torch.Tensor | None
+    """None of a large leaf, and after a pass that was not recorded."""
 
     def is_updated(self, leaf: torch.Tensor) -> bool:
-        if leaf is not self._leaf():
+        if leaf is not self.leaf():
             return False
-        if self._values is not None and self._values.shape == leaf.shape:
-            return not torch.equal(self._values, originals.detach(leaf))
-        return leaf._version != self._version
+        if self.values is not None and self.values.shape == leaf.shape:
+            return not torch.equal(self.values, originals.detach(leaf))
+        return leaf._version != self.version
 
 
 def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Finding:

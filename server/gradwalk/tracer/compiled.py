@@ -80,27 +80,20 @@ class _Waiting(MetaPathFinder):
         self.leave()
         found = PathFinder.find_spec(fullname, path, target)
         if found is not None and found.loader is not None:
-            found.loader = _Telling(found.loader, self._loaded)
+            self._tell(found.loader)
         return found
+
+    def _tell(self, loader: Loader) -> None:
+        load = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            # The module keeps the loader that it would have had.
+            del loader.exec_module
+            load(module)
+            self._loaded()
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
 
     def leave(self) -> None:
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-
-
-class _Telling(Loader):
-    """Loads as another loader does, and says so."""
-
-    def __init__(self, loader: Loader, loaded: Callable[[], None]) -> None:
-        self._loader, self._loaded = loader, loaded
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        # The module keeps the loader that it would have had.
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._loaded()

@@ -398,12 +398,7 @@ class Passes:
 
     def _pass_by(self, run: Callable[[], Any], one: Pass, outputs: Sequence[Any]) -> Any:
         """Runs a pass that is not recorded. Nothing was hooked, so nothing is told of its nodes."""
-        end: Callable[[], None] | None = None
-        with originals.without_torch_function():
-            try:
-                end = self._listener.skip(one, outputs)
-            except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-                self._on_failure(error)
+        end = self._guard(self._listener.skip, one, outputs)
         inner, self._log.inner = self._log.inner, []
         try:
             INTERRUPTION.raise_if_due()
@@ -412,11 +407,7 @@ class Passes:
             self._log.inner = inner
             self._schedule.look_ahead()
         if end is not None:
-            with originals.without_torch_function():
-                try:
-                    end()
-                except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-                    self._on_failure(error)
+            self._guard(end)
         return results
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
@@ -430,13 +421,19 @@ class Passes:
 
     def _tell(self, one: Pass, tell: Callable[[Pass, Any], None], outcome: Any) -> None:
         if one.is_recorded:
-            with TELLING, originals.without_torch_function():
-                try:
-                    tell(one, outcome)
-                except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
-                    self._on_failure(error)
+            with TELLING:
+                self._guard(tell, one, outcome)
         if not one.is_kept:
             one.release()
+
+    def _guard(self, tell: Callable[..., Any], *arguments: Any) -> Any:
+        """Our own fault must not become the program's, nor what we read be seen by its `__torch_function__`."""
+        with originals.without_torch_function():
+            try:
+                return tell(*arguments)
+            except Exception as error:  # noqa: BLE001 (see above)
+                self._on_failure(error)
+                return None
 
     def _attach(self, one: Pass) -> list[Any]:
         """Hooks on every node that will run. A prehook costs as much as a posthook, so only where it is needed."""
@@ -467,11 +464,7 @@ class Passes:
         if one is None or entry is None or entry.executed:
             return
         one.current = entry
-        with originals.without_torch_function():
-            try:
-                self._listener.prepare(entry, grad_outputs)
-            except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
-                self._on_failure(error)
+        self._guard(self._listener.prepare, entry, grad_outputs)
         entry.started_at = originals.sequence_number()
         if not entry.record.is_python or self.mode is None:
             return
@@ -494,11 +487,7 @@ class Passes:
             originals.pop_mode()
         if entry.inner is not None and self._log.inner:
             self._log.inner.pop()
-        with originals.without_torch_function():
-            try:
-                self._listener.step(one, node, entry, grad_inputs, grad_outputs)
-            except Exception as error:  # noqa: BLE001 (an exception here would become the program's)
-                self._on_failure(error)
+        self._guard(self._listener.step, one, node, entry, grad_inputs, grad_outputs)
         INTERRUPTION.raise_if_due()
 
 

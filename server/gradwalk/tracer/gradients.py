@@ -14,7 +14,7 @@ from gradwalk.tracer.naming import NamedTensors
 from gradwalk.tracer.originals import grad_fn_of
 from gradwalk.tracer.passes import MATERIALIZED, UNDEFINED, Pass, PassNode
 from gradwalk.tracer.places import Places
-from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.reasons import NO_GRAD_YET, Reasons
 from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.values import ValueTable
 
@@ -113,7 +113,7 @@ class StepGradients:
         name = self._writer.leaf_name(variable, named)
         accumulate: Accumulate = {
             "leaf": name,
-            "before": entry.before if entry.before is not None else self._reasons.no_grad_yet(),
+            "before": entry.before if entry.before is not None else NO_GRAD_YET,
             "after": self._no_grad_after(entry, name) if after is None else self._values.value_of(after),
         }
         chain = entry.kept.get(0)

@@ -3,11 +3,11 @@
 from gradwalk.protocol.values import Missing
 from gradwalk.tracer.description import Record, not_required
 from gradwalk.tracer.passes import Pass, PassNode
-from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.reasons import PRUNED
 from gradwalk.tracer.walk import Node
 
 
-def link(one: Pass, records: dict[Node, Record], reasons: Reasons) -> None:
+def link(one: Pass, records: dict[Node, Record]) -> None:
     """Puts down in `one.nodes` who hands what to whom in this pass, and where more than one contribution meets."""
     graph, alive = one.graph, one.alive
     nodes = one.nodes
@@ -26,7 +26,7 @@ def link(one: Pass, records: dict[Node, Record], reasons: Reasons) -> None:
             receiver = nodes[target]
             entry.targets.append((receiver, slot, entry.record.edge_ids[argnum]))
             pruned = alive is not None and target not in alive
-            entry.missing.append(reasons.pruned() if pruned else None)
+            entry.missing.append(PRUNED if pruned else None)
             if runs and not pruned:
                 fan_in[receiver, slot] = fan_in.get((receiver, slot), 0) + 1
     for start, slot in one.outputs:

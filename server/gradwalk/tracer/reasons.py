@@ -20,10 +20,12 @@ from gradwalk.tracer.text import called
 from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.values import storage_address
 
-_PRUNED: Final[Missing] = {"missing": "no_path", "because": fact("missing-pruned")}
+PRUNED: Final[Missing] = {"missing": "no_path", "because": fact("missing-pruned")}
+"""An edge that `inputs=` cut off."""
+NO_GRAD_YET: Final[Missing] = {"missing": "not_computed", "because": fact("missing-no-grad-yet")}
+"""`.grad` before the first accumulation."""
 _PASSES: Final = frozenset({"grad", "backward"})
 """Calls that name a tensor without using its value."""
-_NO_GRAD_YET: Final[Missing] = {"missing": "not_computed", "because": fact("missing-no-grad-yet")}
 
 
 class Reasons:
@@ -32,14 +34,6 @@ class Reasons:
     def __init__(self, log: CallLog, places: Places) -> None:
         self._log = log
         self._places = places
-
-    def pruned(self) -> Missing:
-        """An edge that `inputs=` cut off."""
-        return _PRUNED
-
-    def no_grad_yet(self) -> Missing:
-        """`.grad` before the first accumulation."""
-        return _NO_GRAD_YET
 
     def taken_away(self, leaf: str) -> Missing:
         """`.grad` is None right after it was accumulated."""

@@ -58,7 +58,7 @@ from gradwalk.tracer.passes import (
 )
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.quiet import QuietPasses
-from gradwalk.tracer.reasons import Reasons
+from gradwalk.tracer.reasons import NO_GRAD_YET, Reasons
 from gradwalk.tracer.schedule import Schedule
 from gradwalk.tracer.second_derivatives import find_cut
 from gradwalk.tracer.silent_mistakes import SilentMistakes
@@ -275,7 +275,7 @@ class Recorder(PassListener):
             return
         self.unrecorded.flush()
         written = self.writer.write(one.graph, begun.records, self._named)
-        link(one, begun.records, self._reasons)
+        link(one, begun.records)
         for node, grad in begun.grads.items():
             one.nodes[node].before = self.values.value_of(grad)
         event: dict[str, Any] = {
@@ -384,7 +384,7 @@ class Recorder(PassListener):
         variable = entry.record.variable
         if variable is not None:
             before = variable.grad
-            entry.before = self._reasons.no_grad_yet() if before is None else self.values.value_of(before)
+            entry.before = NO_GRAD_YET if before is None else self.values.value_of(before)
         # Where nothing had arrived, `.grad` is the grad_output itself, and hooks may write into it.
         if entry.record.kind == "custom" or (variable is not None and variable._post_accumulate_grad_hooks):
             entry.changed = [None if one is None else self.values.value_of(one) for one in grad_outputs]

@@ -55,7 +55,7 @@ def record_backward(  # noqa: PLR0913 (one backward call's own arguments)
     """
     stream = EventStream(emit, limits.stdout_characters, first_seq=1)
     recorder = Recorder(stream, limits, None, lambda: variables)
-    stream.explain_last()
+    stream.order.explains_last = True
     recorder.tells_later = True
     try:
         with recorder.hooks.watching(), recorder.passes.watching(), paused_collection():

@@ -23,6 +23,7 @@ class TellingOrder:
         self.explains_last = False
         """Whether what explains a pass is sent at the end of all, not of the pass."""
         self.read_calls: ReadCalls = _no_calls
+        """Says of calls that built several nodes what explains them."""
         self._unexplained: dict[int, Any] = {}
         """By pass, the graph with formulas that are not sent yet."""
         self._steps: dict[int, list[dict[str, Any]]] = {}

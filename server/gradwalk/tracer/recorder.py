@@ -101,7 +101,7 @@ class Recorder(PassListener):
         self.log = CallLog(self.values, kept_calls=2 * limits.nodes)
         self.places = Places(program)
         self.writer = GraphWriter(self.log, self.values, self.places, program)
-        stream.explain_calls(CallFormulas(self.writer.formulas).read)
+        stream.order.read_calls = CallFormulas(self.writer.formulas).read
         self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
         self.unrecorded = Unrecorded(self.places, stream.send)
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)

@@ -16,7 +16,7 @@ from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.facts import Fact, Filling, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
-from gradwalk.tracer.order import ReadCalls, TellingOrder
+from gradwalk.tracer.order import TellingOrder
 
 WARNINGS_MAX = 50
 """Distinct ones in a trace."""
@@ -41,7 +41,7 @@ class EventStream:
         self._stdout_characters = stdout_characters
         self._warned: dict[tuple[str, str, int | None], tuple[int, int]] = {}
         """By what is said and where: `seq` of its event, and how often."""
-        self._order = TellingOrder()
+        self.order = TellingOrder()
         self.passes = 0
         self.steps = 0
         self.problems = 0
@@ -49,19 +49,11 @@ class EventStream:
         self.catch_up: Callable[[], None] = _nothing
         """Tells what happened before, but is not told yet."""
 
-    def explain_last(self) -> None:
-        """What explains a pass is sent with the last event."""
-        self._order.explains_last = True
-
-    def explain_calls(self, read: ReadCalls) -> None:
-        """What explains a pass says of calls that built several nodes what `read` makes of them."""
-        self._order.read_calls = read
-
     def send(self, event: dict[str, Any]) -> None:
         """Gives `event` its number and hands it on, after whatever was printed before it."""
         if self._printed:
             self.flush()
-        for part in self._order.apart(event):
+        for part in self.order.apart(event):
             self._send(part)
 
     def send_problem(self, event: Problem) -> int:

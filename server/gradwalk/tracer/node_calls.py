@@ -116,12 +116,10 @@ class CallableNode:
 
     def unfitted(self, grad_outputs: Sequence[torch.Tensor | None]) -> dict[int, torch.Tensor]:
         """What a built-in node returns for these v's where the engine sums or casts it, before it does."""
-        if self._is_custom or self._call is None or not self._refitted:
+        if self._is_custom or not self._refitted:
             return {}
-        with contextlib.suppress(Exception):
-            returned = self._call(grad_outputs)
-            return {argnum: one for argnum in sorted(self._refitted) if (one := returned[argnum]) is not None}
-        return {}
+        returned = dict(enumerate(self.of(grad_outputs)))
+        return {argnum: one for argnum in sorted(self._refitted) if (one := returned.get(argnum)) is not None}
 
     def _batched_matrices(self, slot: int, argnums: Sequence[int]) -> dict[int, Matrix]:
         """All rows by one call under vmap; raises for operations that it cannot batch."""

@@ -193,9 +193,7 @@ class NodeFormulas:
                     continue
             except RuntimeError:
                 pass
-            saved[name] = None if unread is None else unread.get(name)
-            if unread is None:
-                saved[name] = _UNREAD
+            saved[name] = _UNREAD if unread is None else unread.get(name)
         return saved
 
 

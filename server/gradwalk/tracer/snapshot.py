@@ -50,12 +50,10 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     dtype = _dtype_of(tensor)
     shape = [*_shape_of(tensor)]
     name = _DTYPE_NAMES[dtype]
-    if not shape and elements:
-        if not has_numbers(tensor):
-            return _without_numbers(shape, name)
-        return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](to_list(tensor))}
     if not has_numbers(tensor):
-        return _without_numbers(shape, name)
+        return {"shape": shape, "dtype": name, "unavailable": _META}
+    if not shape and elements:
+        return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](to_list(tensor))}
     if _numel(tensor) > elements:
         return {"shape": shape, "dtype": name, "summary": summarise(tensor)}
     return {"shape": shape, "dtype": name, "data": _SPELL[dtype](to_list(tensor))}
@@ -98,10 +96,6 @@ def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
     value = snapshot(_to_dense(tensor), elements)
     value["layout"] = layout
     return value
-
-
-def _without_numbers(shape: list[int], dtype: str) -> TensorValue:
-    return {"shape": shape, "dtype": dtype, "unavailable": _META}
 
 
 def _flat(dtype: Any) -> _Spell:

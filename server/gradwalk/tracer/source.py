@@ -68,7 +68,6 @@ class Program:
         self.assigned_lines = _assigned_lines(tree)
         """Names that the module's own statements assign -> the lines of it, in order; by their last assignment."""
         self.assigned_names = tuple(self.assigned_lines)
-        """The first thing that the text says of forward mode."""
         self._settable_lines = _settable_lines(tree, self.assigned_lines)
         self.directions: tuple[Direction, ...] = read_directions(text)
         self._names = names

@@ -569,25 +569,12 @@ def _missing(operand: protocol.Operand, record: Record) -> Missing:
     return not_required(operand)
 
 
-_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
+_NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
 
-_TORCHS_NAMES = frozenset(
-    (
-        "batch1",
-        "batch2",
-        "input",
-        "mat1",
-        "mat2",
-        "other",
-        "self",
-        "source",
-        "tensor1",
-        "tensor2",
-        "vec",
-        "vec1",
-        "vec2",
-    )
-)
+_TORCHS_NAMES: Final = frozenset(
+    {"batch1", "batch2", "input", "mat1", "mat2", "other", "self", "source", "tensor1", "tensor2", "vec", "vec1",
+     "vec2"}
+)  # fmt: skip
 """What derivatives.yaml calls operands that the reader knows by their place only; of lists, `tensors[1]`."""
 
 

@@ -15,13 +15,8 @@ from gradwalk.tracer.originals import to_list
 
 _base = torch._C.TensorBase
 _reshape, _resolve_conj, _to_dense = _base.reshape, _base.resolve_conj, _base.to_dense
-_sum_to_size, _to, _view_as_real, _view_as_complex = (
-    _base.sum_to_size,
-    _base.to,
-    torch.view_as_real,
-    torch.view_as_complex,
-)
-_address_of, _contiguous = _base.data_ptr, _base.contiguous
+_sum_to_size, _to, _address_of, _contiguous = _base.sum_to_size, _base.to, _base.data_ptr, _base.contiguous
+_view_as_real, _view_as_complex = torch.view_as_real, torch.view_as_complex
 _zeros, _eye, _strided = torch.zeros, torch.eye, torch.strided
 
 

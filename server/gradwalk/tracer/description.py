@@ -214,9 +214,7 @@ class GraphWriter:
         if self.threads.holds(node):
             record.is_foreign = True
             return record
-        call = self._log.by_sequence.get(sequence)
-        if call is not None:
-            record.call = call
+        record.call = self._log.by_sequence.get(sequence)
         return record
 
     def _leaf_record(self, node: Node) -> Record:

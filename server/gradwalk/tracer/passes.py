@@ -300,7 +300,8 @@ class Passes:
         self._on_failure = on_failure
         self._stacks: dict[int, list[Pass]] = {}
         self._latest: list[Pass] = []
-        self._recorded = 0
+        self.recorded = 0
+        """Passes recorded so far."""
         self.mode: Any = None
         """Entered while Python code of a node runs: the engine starts every node without function modes."""
         self.implicit = False
@@ -333,11 +334,6 @@ class Passes:
         """Passes started so far, recorded or not."""
         return self._schedule.number
 
-    @property
-    def recorded(self) -> int:
-        """Passes recorded so far."""
-        return self._recorded
-
     def watching(self) -> AbstractContextManager[None]:
         """Inside, the recording engine is in torch's place for it."""
         return replaced(lambda: torch.autograd.Variable, "_execution_engine", RecordingEngine(self))
@@ -359,7 +355,7 @@ class Passes:
         place = snippet_place(originals.frame_at(2))
         is_due = stack[-1].is_recorded if stack else self._schedule.is_due(place)
         one = Pass(
-            index=self._recorded,
+            index=self.recorded,
             number=self._schedule.take_number(),
             call=call,
             parent=None if around is None else around.index,
@@ -374,7 +370,7 @@ class Passes:
                     with TELLING:
                         self._listener.begin(one, outputs, seeds, inputs)
                         if one.is_recorded:
-                            self._recorded += 1
+                            self.recorded += 1
                             handles = self._attach(one)
                 except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
                     one.is_recorded = False

@@ -102,7 +102,7 @@ class Recorder(PassListener):
         self.places = Places(program)
         self.writer = GraphWriter(self.log, self.values, self.places, program)
         stream.order.read_calls = CallFormulas(self.writer.formulas).read
-        self.schedule = Schedule(limits, () if program is None else program.loops, asked, self.log)
+        self.schedule = Schedule(limits, () if program is None else program.loops, asked)
         self.unrecorded = Unrecorded(self.places, stream.send)
         self.passes = Passes(self, self.log, self.schedule, self.fail_inside)
         self.surroundings: Surroundings | None = None

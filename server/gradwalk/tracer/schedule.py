@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer import originals
-from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.frames import Place
 from gradwalk.tracer.listening import Listening
 from gradwalk.tracer.loops import Loop
@@ -35,9 +34,7 @@ class AllRecordedError(BaseException):
 class Schedule:
     """Decides for one run."""
 
-    def __init__(
-        self, limits: ResolvedLimits, loops: Sequence[Loop], asked: Sequence[int] | None, log: CallLog
-    ) -> None:
+    def __init__(self, limits: ResolvedLimits, loops: Sequence[Loop], asked: Sequence[int] | None) -> None:
         self.listening: Listening | None = None
         """What can be switched off; None where it never is."""
         self.number = 0
@@ -48,7 +45,6 @@ class Schedule:
         """Summarised so far."""
         self._limits = limits
         self._asked = None if asked is None else frozenset(asked)
-        self._log = log
         self._turns = Turns(loops)
         self._is_turn_due = asked is None
         self._counts: dict[tuple[int, int] | None, int] = {}
@@ -63,11 +59,6 @@ class Schedule:
         """By the place that starts passes: the sequence numbers at which the last two ended."""
         self._round: list[tuple[int, int] | None] = []
         """The places of the passes since the one before at this place."""
-
-    @property
-    def is_listening(self) -> bool:
-        """False while turns run that are not recorded."""
-        return self._log.is_listening
 
     def start_loop(self, number: int, iterable: Any) -> Any:
         """A `for` of the program is about to go through `iterable`, which is given back."""

@@ -289,10 +289,6 @@ def _not_none(match: "re.Match[str]", culprits: Culprits) -> Fact:
     return fact("problem-grad-not-none", function=culprits.function_name(match["function"]), argument=argument)
 
 
-def _not_a_tensor(match: "re.Match[str]", culprits: Culprits) -> Fact:
-    return fact("problem-grad-no-tensor", function=culprits.function_name(""), got=match["got"])
-
-
 def _wrong_kind(match: "re.Match[str]", culprits: Culprits) -> Fact:
     return fact(
         "problem-grad-kind",
@@ -309,14 +305,6 @@ def _nan_found(match: "re.Match[str]", culprits: Culprits) -> Fact:
     return fact("problem-nan-returned", node=culprits.failed_node(), operand=operand)
 
 
-def _complex_mismatch(_match: "re.Match[str]", culprits: Culprits) -> Fact:
-    return fact("problem-grad-complex", function=culprits.function_name(""))
-
-
-def _no_grad_fn(match: "re.Match[str]", culprits: Culprits) -> Fact:
-    return culprits.lost or fact("problem-no-history", index=match["index"])
-
-
 def _no_backward(match: "re.Match[str]", culprits: Culprits) -> Fact:
     last = culprits.last_cut()
     if last is None:
@@ -328,18 +316,10 @@ def _hook_value(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-hook-value", hook=match["hook"], what="dtype" if match["what"] == "type" else "shape")
 
 
-def _hook_count(match: "re.Match[str]", _culprits: Culprits) -> Fact:
-    return fact("problem-hook-count", got=match["got"], expected=match["expected"])
-
-
 def _hook_kind(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     if match["expected"] == "tuple":
         return fact("problem-hook-tuple", got=match["got"])
     return fact("problem-hook-tensor", got=match["got"])
-
-
-def _seed_shape(match: "re.Match[str]", _culprits: Culprits) -> Fact:
-    return fact("problem-seed-shape", got=_shape(match["got"]), expected=_shape(match["expected"]))
 
 
 def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Fact | None:
@@ -363,19 +343,11 @@ def _matrix_shapes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-matrix-shapes", left=left, right=right, columns=columns, rows=rows)
 
 
-def _broadcast(match: "re.Match[str]", _culprits: Culprits) -> Fact:
-    return fact("problem-broadcast", left=match["a"], right=match["b"], axis=match["axis"])
-
-
 def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     target = match["target"]
     if int(target) < 0:
         return fact("problem-target-negative", target=target)
     return fact("problem-target-too-large", target=target, columns=str(int(target) + 1))
-
-
-def _two_dtypes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
-    return fact("problem-two-dtypes", left=match["left"], right=match["right"])
 
 
 EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
@@ -395,20 +367,29 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         _wrong_count,
     ),
     (r"function (?P<function>\S+) returned a gradient different than None at position (?P<index>\d+)", _not_none),
-    (r"expected Variable or None \(got (?P<got>.*?)\)", _not_a_tensor),
+    (
+        r"expected Variable or None \(got (?P<got>.*?)\)",
+        lambda match, culprits: fact("problem-grad-no-tensor", function=culprits.function_name(""), got=match["got"]),
+    ),
     (
         r"Function (?P<function>\S+) returned an invalid gradient at index (?P<index>\d+) - expected "
         r"(?P<what>device|type|layout) (?P<expected>\S+) but got (?P<got>\S+)",
         _wrong_kind,
     ),
     (r"returned nan values in its (?P<index>\d+)th output", _nan_found),
-    (r"isFloatingType\(grad.scalar_type\(\)\) \|\| \(input_is_complex == grad_is_complex\)", _complex_mismatch),
+    (
+        r"isFloatingType\(grad.scalar_type\(\)\) \|\| \(input_is_complex == grad_is_complex\)",
+        lambda _, culprits: fact("problem-grad-complex", function=culprits.function_name("")),
+    ),
     (r"grad can be implicitly created only for scalar outputs", fact("problem-not-scalar")),
-    (r"element (?P<index>\d+) of tensors does not require grad", _no_grad_fn),
+    (
+        r"element (?P<index>\d+) of tensors does not require grad",
+        lambda match, culprits: culprits.lost or fact("problem-no-history", index=match["index"]),
+    ),
     (
         r"Mismatch in shape: grad_output\[\d+\] has a shape of torch.Size\((?P<got>\[.*?\])\) and output\[\d+\] has a "
         r"shape of torch.Size\((?P<expected>\[.*?\])\)",
-        _seed_shape,
+        lambda match, _: fact("problem-seed-shape", got=_shape(match["got"]), expected=_shape(match["expected"])),
     ),
     (r"a leaf Variable that requires grad is being used in an in-place operation", fact("problem-leaf-in-place")),
     (_UNUSED, _unused_input),
@@ -417,7 +398,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (
         r"(?:has returned an incorrect number of values|Backward hook returned an invalid number of grad_(?:in|out)put)"
         r"\D*(?P<got>\d+), but expected (?P<expected>\d+)",
-        _hook_count,
+        lambda match, _: fact("problem-hook-count", got=match["got"], expected=match["expected"]),
     ),
     (r"expected (?P<expected>Variable|tuple), but hook returned '(?P<got>.*?)'", _hook_kind),
     (r"One of the differentiated Tensors does not require grad", fact("problem-input-not-required")),
@@ -426,13 +407,16 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (
         r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension "
         r"(?P<axis>\d+)",
-        _broadcast,
+        lambda match, _: fact("problem-broadcast", left=match["a"], right=match["b"], axis=match["axis"]),
     ),
     (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
     (r"^index out of range in self", fact("problem-no-such-row")),
     (r"before Module\.__init__\(\) call", fact("problem-module-init")),
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
-    (r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)", _two_dtypes),
+    (
+        r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)",
+        lambda match, _: fact("problem-two-dtypes", left=match["left"], right=match["right"]),
+    ),
     (
         r"Torch not compiled with CUDA enabled|requires CUDA support|Tried to instantiate dummy base class|"
         r"Found no NVIDIA driver|"

@@ -5,6 +5,7 @@ torch.func and checkpointing all come through `run_backward`. One shared posthoo
 asks the engine which node is running and captures nothing, so no graph is kept alive.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.values import Gradient, Missing, TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog, InnerCall
-from gradwalk.tracer.description import Record
+from gradwalk.tracer.description import Record, not_required
 from gradwalk.tracer.frames import Place, snippet_place
 from gradwalk.tracer.interruption import INTERRUPTION, TELLING
 from gradwalk.tracer.originals import grad_fn_of
@@ -35,6 +36,9 @@ UNDEFINED: Final[Missing] = {
     "missing": "undefined",
     "because": fact("missing-unused-output"),
 }
+
+PRUNED: Final[Missing] = {"missing": "no_path", "because": fact("missing-pruned")}
+"""An edge that `inputs=` cut off."""
 
 MATERIALIZED: Final[Missing] = {
     "missing": "undefined",
@@ -178,6 +182,30 @@ class Pass:
     cuts: list[Cut] = field(default_factory=list)
     """Second derivatives that will be incomplete."""
 
+    def link(self, records: dict[Node, Record]) -> None:
+        """Puts down in `nodes` who hands what to whom in this pass, and where more than one contribution meets."""
+        alive, nodes = self.alive, self.nodes
+        for node, record in records.items():
+            outputs = 1 if record.node is None else record.node["output_count"]
+            nodes[node] = PassNode(record, [[] for _ in range(outputs)])
+        fan_in: Counter[tuple[PassNode, int]] = Counter()
+        for node, entry in nodes.items():
+            runs = alive is None or node in alive
+            for argnum, (target, slot) in enumerate(self.graph[node]):
+                if target is None:
+                    entry.targets.append((None, slot, None))
+                    entry.missing.append(_no_edge(entry.record, argnum))
+                    continue
+                entry.targets.append((nodes[target], slot, entry.record.edge_ids[argnum]))
+                pruned = alive is not None and target not in alive
+                entry.missing.append(PRUNED if pruned else None)
+                if runs and not pruned:
+                    fan_in[nodes[target], slot] += 1
+        fan_in.update((nodes[start], slot) for start, slot in self.outputs if start is not None)
+        for (receiver, _), count in fan_in.items():
+            if count > 1 and receiver.summands is None:
+                receiver.summands = [[] for _ in receiver.arrived]
+
     def particulars(self) -> dict[str, Any]:
         """What the event of its start says only where there is something to say."""
         told = {
@@ -213,6 +241,14 @@ class Pass:
         self.latest = None
         self.begun = None
         self.taken = []
+
+
+def _no_edge(record: Record, argnum: int) -> Missing:
+    described = record.node
+    if described is not None and argnum < len(described["inputs"]):
+        operand = described["inputs"][argnum]
+        return operand.get("missing") or not_required(operand)
+    return {"missing": "not_required"}
 
 
 class PassListener:

@@ -20,8 +20,6 @@ from gradwalk.tracer.text import called
 from gradwalk.tracer.transforms import unwrapped
 from gradwalk.tracer.values import storage_address
 
-PRUNED: Final[Missing] = {"missing": "no_path", "because": fact("missing-pruned")}
-"""An edge that `inputs=` cut off."""
 NO_GRAD_YET: Final[Missing] = {"missing": "not_computed", "because": fact("missing-no-grad-yet")}
 """`.grad` before the first accumulation."""
 _PASSES: Final = frozenset({"grad", "backward"})

@@ -40,7 +40,6 @@ from gradwalk.tracer.histories import Histories
 from gradwalk.tracer.hooks import HookWatch
 from gradwalk.tracer.interruption import TELLING, TimeLimitError
 from gradwalk.tracer.leaf_grads import LeafGrads
-from gradwalk.tracer.links import link
 from gradwalk.tracer.live_nodes import LiveNodes
 from gradwalk.tracer.naming import NamedTensors, running_variables
 from gradwalk.tracer.originals import grad_fn_of
@@ -275,7 +274,7 @@ class Recorder(PassListener):
             return
         self.unrecorded.flush()
         written = self.writer.write(one.graph, begun.records, self._named)
-        link(one, begun.records)
+        one.link(begun.records)
         for node, grad in begun.grads.items():
             one.nodes[node].before = self.values.value_of(grad)
         event: dict[str, Any] = {

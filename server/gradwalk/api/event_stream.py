@@ -1,11 +1,12 @@
-"""An open stream of server-sent events: bytes out until they end or the reader hangs up.
+"""An open stream, also of server-sent events: bytes out until they end or the reader hangs up.
 
 Starlette's own response makes a group of two tasks and several cancel scopes for each reader; for thousands of readers
-that costs more than what they are sent. Here the request's own task listens for the hang-up, and another one sends.
+that costs more than what they are sent, and where one hangs up, its trace stays in a cycle of frames until the garbage
+collector comes. Here the request's own task listens for the hang-up, and another one sends.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractContextManager, aclosing
 
 from starlette.responses import Response
@@ -15,30 +16,19 @@ from gradwalk.api.codings import coding_for
 from gradwalk.api.pieces import Packing, Pieces
 
 
-class EventStream(Response):
-    """Sends frames as they come, inside of `opened`. Whatever ends it, `frames` is closed at once.
+class Stream(Response):
+    """Sends parts as they come. Whatever ends it, `parts` is closed at once."""
 
-    With `pieces` they are compressed, where the reader takes that.
-    """
-
-    media_type = "text/event-stream"
-    _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-
-    def __init__(
-        self, frames: AsyncGenerator[bytes], opened: AbstractContextManager[None], pieces: Pieces | None = None
-    ) -> None:
-        super().__init__(headers=self._HEADERS)
+    def __init__(self, parts: AsyncGenerator[bytes], headers: Mapping[str, str], media_type: str) -> None:
+        super().__init__(headers=headers, media_type=media_type)
         del self.headers["content-length"]
-        self._frames = frames
-        self._opened = opened
-        self._pieces = pieces
+        self._parts = parts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        packing = self._choose_packing(scope)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         listening = asyncio.current_task()
         assert listening is not None
-        sending = asyncio.create_task(self._send_frames(send, packing))
+        sending = asyncio.create_task(self._send_parts(send))
         sending.add_done_callback(lambda _: listening.cancel() if _has_failed(sending) else None)
         try:
             # Said when the reader has hung up, and when everything is sent.
@@ -53,23 +43,41 @@ class EventStream(Response):
         if _has_failed(sending):
             await sending
 
-    def _choose_packing(self, scope: Scope) -> Packing | None:
-        if self._pieces is None:
-            return None
-        self.headers.add_vary_header("Accept-Encoding")
-        coding = coding_for(scope)
-        if coding is None:
-            return None
-        self.headers["Content-Encoding"] = coding
-        return Packing(self._pieces, coding)
+    async def _send_parts(self, send: Send) -> None:
+        async with aclosing(self._parts) as parts:
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
-    async def _send_frames(self, send: Send, packing: Packing | None) -> None:
+
+class EventStream(Stream):
+    """Server-sent events, inside of `opened`. With `pieces` they are compressed, where the reader takes that."""
+
+    _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+    def __init__(
+        self, frames: AsyncGenerator[bytes], opened: AbstractContextManager[None], pieces: Pieces | None = None
+    ) -> None:
+        super().__init__(frames, self._HEADERS, "text/event-stream")
+        self._opened = opened
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._pieces is not None:
+            self.headers.add_vary_header("Accept-Encoding")
+            coding = coding_for(scope)
+            if coding is not None:
+                self.headers["Content-Encoding"] = coding
+                self._parts = _pack(self._parts, Packing(self._pieces, coding))
         with self._opened:
-            async with aclosing(self._frames) as frames:
-                async for frame in frames:
-                    body = frame if packing is None else await packing.pack(frame)
-                    await send({"type": "http.response.body", "body": body, "more_body": True})
-        await send({"type": "http.response.body", "body": b"" if packing is None else packing.end()})
+            await super().__call__(scope, receive, send)
+
+
+async def _pack(frames: AsyncGenerator[bytes], packing: Packing) -> AsyncGenerator[bytes]:
+    async with aclosing(frames):
+        async for frame in frames:
+            yield await packing.pack(frame)
+    yield packing.end()
 
 
 def _has_failed(task: asyncio.Task[None]) -> bool:

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.responses import JSONResponse
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from structlog.contextvars import bind_contextvars
 
 from gradwalk.api.bodies import ProgramRoute
 from gradwalk.api.clients import client_of
 from gradwalk.api.codings import choose_coding
 from gradwalk.api.errors import FactAnswer
+from gradwalk.api.event_stream import Stream
 from gradwalk.api.languages import language_of
 from gradwalk.api.service import Service
 from gradwalk.api.streams import read_last_event_id, stream_events, stream_run
@@ -114,7 +115,7 @@ async def read_trace(
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=kept)
         coding = choose_coding(accept_encoding)
         if coding is None:
-            return StreamingResponse(_paced(unpack(stored)), media_type=JSON, headers=kept)
+            return Stream(_paced(unpack(stored)), kept, JSON)
         body = await service.encode_trace(trace, stored, coding)
         return Response(body, media_type=JSON, headers={**kept, "Content-Encoding": coding})
     run = await service.find_run(trace)

@@ -60,12 +60,14 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
         summary="Type PyTorch, watch its real backward pass.",
         lifespan=_live,
         exception_handlers=ERROR_HANDLERS,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         telemetry=None if _is_telemetry_wished() else {"tracing": False, "metrics": False, "logs": False},
     )
     app.state.settings = settings
     app.state.metrics = Metrics()
+    app.state.description = docs.new_description()
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.

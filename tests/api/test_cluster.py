@@ -18,7 +18,7 @@ from gradwalk.store.compression import decompress
 from tests.benchmarks.hall import get
 from tests.rooms.hall import Hall
 from tests.world.cluster import Cluster, follow_to_the_end
-from tests.world.processes import wait_until
+from tests.world.processes import PATIENCE_SECONDS, wait_until
 from tests.world.redis import Redis
 from tests.world.stream import ACCEPT, events_in, kind_of
 
@@ -156,7 +156,7 @@ def open_unread(url: str, path: str) -> socket.socket:
     where = urlsplit(url)
     stream = socket.socket()
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-    stream.settimeout(60)
+    stream.settimeout(PATIENCE_SECONDS)  # what found no room in its buffer is sent again ever later, up to two minutes
     stream.connect((where.hostname, where.port))
     stream.sendall(get(path))
     return stream

@@ -49,6 +49,7 @@ OPERATIONS = {
     "conv2d": ("dense kronecker", {"x": (1, 1, 3, 3), "w": (2, 1, 2, 2)}, "F.conv2d(x, w)"),
     "max_pool": ("selection", {"x": (1, 1, 4, 4)}, "F.max_pool2d(x, 2)"),
     "clamp": ("zero", {"x": (3,)}, "x.clamp(9)"),
+    "cdist": ("dense dense", {"x": (4, 2), "w": (3, 2)}, "torch.cdist(x, w)"),
 }  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from gradwalk.tracer.sides import Row, Side, entries_of, numbers_of
 ROWS_WORTH_BATCHING = 12
 """From so many rows on, one call under vmap is quicker than one call per row."""
 
-_NEVER_BATCHED = ("AsStrided", "torch::autograd::", "MaskedSelect")
+_NEVER_BATCHED = ("AsStrided", "Cdist", "torch::autograd::", "MaskedSelect")
+"""vmap refuses them, or computes every row with the first v (Cdist)."""
 _get_rng_state, _set_rng_state = torch.get_rng_state, torch.set_rng_state
 _load_decompositions: Any = lazy_load_decompositions
 _functorch: Any = torch._C._functorch

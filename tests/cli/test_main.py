@@ -144,7 +144,6 @@ def test_what_of_a_deck_fails_without_a_network_is_listed(tmp_path: Path) -> Non
 
 IN_EXTRAS = next(one for one in CONTRACTS if one["id"] == "no-extra")["forbidden_modules"]
 
-
 PLAIN = f"""
 import json, sys
 sys.modules.update(dict.fromkeys({IN_EXTRAS}))

@@ -27,7 +27,6 @@ WALK = (
 )
 """In the opening example; it ends where it began."""
 
-
 IS_FOCUSED = "element => element === document.activeElement"
 
 

@@ -35,7 +35,6 @@ GOLDEN = sorted((HERE.parent / "golden").glob("*.json"))
 RELATIVE_TOLERANCE = 2e-6
 ABSOLUTE_TOLERANCE = 1e-9
 
-
 COMPARED = {"pass_started", "step", "pass_finished", "problem", "stdout"}
 KEPT = frozenset(
     {"type", "pass", "batch", "graph", "nodes", "node", "name", "leaf", "inputs", "outputs", "edge", "value", "saved",

@@ -71,7 +71,6 @@ ON_PURPOSE = {
     "a reversal": {"kind": "check-identity-times", "operands": {"name": "x", "factor": {"numbers": [-1.0]}}},
 }
 
-
 QUIET = {
     "a corner": function("return x.clamp(min=0)", "return g * (x > 0)", [0.0, 1.0]),
     "a change that is lost beside a large value": function("return x * 0.01 + 1e9", "return g * 0.01", [0.5]).replace(
@@ -82,7 +81,6 @@ QUIET = {
         "requires_grad", "dtype=torch.float16, requires_grad"
     ),
 }
-
 
 UNASKED = {
     "random numbers": function("ctx.m = torch.rand_like(x)\nreturn x * ctx.m", "return g * ctx.m"),
@@ -159,7 +157,6 @@ REPEATABLE = {
     "a loop": "total = torch.zeros_like(g)\nfor one in ctx.saved_tensors:\n    total += one * g\ntotal.mul_(2)\n"
         "return double(total)",
 }  # fmt: skip
-
 
 NOTICED = {
     "writes ctx": "ctx.calls = 1\nreturn g",

@@ -152,7 +152,6 @@ PACKED = {
     "a backward that runs passes of its own": PASS_IN_BACKWARD + "y = Inner.apply(x)",
 }
 
-
 HOOKED = ("saved_tensors_hooks", "checkpoint", "torch.func")
 
 

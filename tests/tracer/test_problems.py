@@ -162,7 +162,6 @@ BAD = {
     },
 }  # fmt: skip
 
-
 HINTED = (
     "problem-syntax", "problem-leaf-in-place", "problem-grad-none", "problem-target", "problem-no-such-row",
 )  # fmt: skip

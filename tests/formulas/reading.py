@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 Function = Callable[..., Any]
-_PLACES = (torch, functional, torch.special, torch.linalg)
+_PLACES = (torch.fft, torch, functional, torch.special, torch.linalg, torch.ops.aten)
 
 
 def tensor(value: Any) -> Tensor:
@@ -118,7 +118,7 @@ def _resized(x: Tensor, outputs: Any, **options: Any) -> Tensor:
 def _along(function: Function) -> Function:
     """For torch's functions of a tensor, a dim, an index, and perhaps a value."""
 
-    def called(*arguments: Any, dim: int | None = None, value: Any = None) -> Tensor:
+    def called(*arguments: Any, dim: int | None = None, value: Any = None, **options: Any) -> Tensor:
         # A number in the place of an index is one: 0 is printed of a tensor without dims.
         base, *others = (torch.as_tensor(one) if dim is not None else one for one in arguments)
         if dim is not None:
@@ -126,7 +126,7 @@ def _along(function: Function) -> Function:
         if value is not None:
             others.append(value)
         along, index, *rest = others
-        return function(base, along, index.long(), *rest)
+        return function(base, along, index.long(), *rest, **options)
 
     return called
 
@@ -199,6 +199,7 @@ _OF_TENSORS: Mapping[str, Function] = {
     "taken_at": _taken_at,
     "zeroed_at": _zeroed_at,
     "padded_to": _padded_to,
+    "windows": lambda x, dimension, size, step: x.unfold(dimension, size, step),
     "windows_transposed": _back_through(lambda x, dimension, size, step: x.unfold(dimension, size, step)),
     "pad_transposed": _back_through(functional.pad),
     "masked_select": lambda value, mask: torch.masked_select(value, torch.as_tensor(mask).bool()),
@@ -206,7 +207,7 @@ _OF_TENSORS: Mapping[str, Function] = {
     "take": lambda value, index: torch.take(value, torch.as_tensor(index).long()),
     "put": lambda base, index, *rest, **options: torch.put(base, torch.as_tensor(index).long(), *rest, **options),
     **{name: _joined(getattr(torch, name)) for name in ("cat", "stack")},
-    **{name: _along(getattr(torch, name)) for name in ("gather", "scatter", "scatter_add")},
+    **{name: _along(getattr(torch, name)) for name in ("gather", "scatter", "scatter_add", "scatter_reduce")},
     **{name: _along(getattr(torch, name)) for name in ("index_select", "index_add", "index_fill")},
 }
 FUNCTIONS: Mapping[str, Function] = _Names(

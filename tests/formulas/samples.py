@@ -98,15 +98,26 @@ OF_ONE: list[Callable[[Tensor], Tensor]] = [
     lambda x: functional.leaky_relu_(x + 0, 0.1), lambda x: functional.prelu(x, given(0.2)),
     lambda x: functional.softplus(x, 3, 0.2),
 ]  # fmt: skip
+
+
+def gradient(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda x: torch.autograd.grad(y := function(x), x, leaf(*y.shape), create_graph=True)[0]
+
+
+OF_ONE += [gradient(function) for function in (
+    *OF_ONE[3:7], *OF_ONE[10:12], functional.hardswish, functional.hardshrink, functional.softshrink, torch.relu,
+    torch.tanh, torch.sigmoid, functional.logsigmoid, lambda x: x.softmax(0), lambda x: x.log_softmax(0),
+    lambda x: functional.softplus(x, 3, 0.2), lambda x: functional.mse_loss(x, leaf(*x.shape)),
+    lambda x: x[0], lambda x: x[1:], lambda x: x.unfold(0, 2, 1), lambda x: x.view(2, -1).diagonal(),
+    lambda x: functional.embedding(torch.tensor([0, 1, 1]), x.view(2, -1), 1),
+)]  # fmt: skip
 EDGES: list[Callable[[], Tensor]] = [
     program
     for programs in (
         edges_of_two(torch.atan2, (0, 0, 1, -1, 0.5), (0, 1, 0, 0.5, -1)),
         edges_of_two(torch.pow, (0, 0, 2, 0.5, 0, 3), (0, 2, 0, 3, 1, -1)),
-        edges_of_two(torch.maximum, (0, 1, 2, 1, -1), (1, 1, 0, 1, -1)),
-        edges_of_two(torch.minimum, (0, 1, 2, 1, -1), (1, 1, 0, 1, -1)),
-        edges_of_two(torch.fmax, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)),
-        edges_of_two(torch.fmin, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)),
+        *(edges_of_two(one, (0, 1, 2, 1, -1), (1, 1, 0, 1, -1)) for one in (torch.maximum, torch.minimum)),
+        *(edges_of_two(one, (0, 1, NAN, 1, 2), (1, 1, 0, NAN, 0)) for one in (torch.fmax, torch.fmin)),
         edges_of_two(torch.xlogy, (0, 0, 1, 2, 0), (0, -1, 0.5, 3, 2)),
         edges_of_two(torch.copysign, (0, 1, -1, -0.5, 0), (1, -1, -1, 2, -1)),
         *map(edges_of_one, OF_ONE),
@@ -121,8 +132,7 @@ EDGES: list[Callable[[], Tensor]] = [
         edges_of_one(lambda x: torch.logit(x, 0.2), -0.5, 0, 0.1, 0.2, 0.7, 0.9, 1, 1.5, 2.5),
         edges_of_one(torch.sinc, 0, 0.5, 1, 2),
         edges_of_one(torch.nan_to_num, NAN, INFINITY, -INFINITY, 1),
-        edges_of_one(torch.prod, 2, 0, 3),
-        edges_of_one(torch.prod, 2, 0, 0),
+        *(edges_of_one(torch.prod, 2, 0, last) for last in (3, 0)),
         edges_of_one(lambda x: x.cumprod(0), 2, 0, 3, 4),
     )
     for program in programs

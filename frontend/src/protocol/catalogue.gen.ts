@@ -801,6 +801,9 @@ export interface Catalogue {
   "why-view-as-complex": never;
   "why-complex-real": never;
   "why-complex-imag": never;
+  "why-fft": never;
+  "case-rfft": never;
+  "case-irfft": never;
   "why-polar-abs": never;
   "why-polar-angle": never;
   "why-angle": "self";
@@ -883,6 +886,7 @@ export interface Catalogue {
   "why-stack-tensors": never;
   "why-block-diag-tensors": never;
   "why-unfold": never;
+  "why-fold": never;
   "why-diag-embed": never;
   "why-as-strided": never;
   "case-as-strided": "self";
@@ -903,6 +907,8 @@ export interface Catalogue {
   "why-embedding-weight": never;
   "case-embedding": never;
   "case-embedding-sparse": never;
+  "why-embedding-bag": never;
+  "why-embedding-bag-weights": never;
   "why-masked-fill": never;
   "why-masked-fill-value": never;
   "case-masked-fill": never;
@@ -910,6 +916,7 @@ export interface Catalogue {
   "case-masked-scatter": "source";
   "case-scatter": never;
   "why-scatter-add": "self";
+  "why-scatter-reduce": never;
   "why-index-fill-value": never;
   "why-index-put": never;
   "case-index-put": never;
@@ -963,6 +970,12 @@ export interface Catalogue {
   "why-scaled-dot-product-attention-value": "value";
   "case-scaled-dot-product-attention": never;
   "case-attention-not-kept": never;
+  "why-second-slope": never;
+  "why-second-bend": never;
+  "why-second-straight": never;
+  "why-second-taken": never;
+  "why-second-softmax": never;
+  "why-second-mse-loss": never;
   "why-lstm": never;
   "why-lstm-weight0": never;
   "why-lstm-hx": never;

@@ -6,13 +6,14 @@
 import torch
 
 from gradwalk.formulas.entry import BROADCAST, Entry, Formula, Given, NotWritten, Shape, Vjp, why, zero
-from gradwalk.formulas.expression import Expression, Named, Symbol, apply, reshape, times, total, where, zeros
+from gradwalk.formulas.expression import Expression, Named, Symbol, apply, ones, reshape, times, total, where, zeros
 from gradwalk.formulas.shapes import diagonal_options, diagonal_taken, place_along, sliced
 
 _READ = why("why-index")
 _OVERWRITTEN = why("why-masked-fill")
 _WRITTEN = why("why-masked-scatter-source")
 _ADDED_TO = why("why-scatter-add", "self")
+_REDUCED = why("why-scatter-reduce")
 _TWICE = why("case-index")
 _NO_INDEX_GRADIENT = why("case-index-whole")
 
@@ -108,6 +109,90 @@ def _embedding(n: Given) -> Expression:
     if rows.rank == 1:
         return apply("index_add", zeros(n.shape), rows, v, dim=0)
     return apply("added_at", v, rows, dims=(0,), shape=n.shape)
+
+
+_BAG_MEAN, _BAG_MAX = 1, 2
+_EXTREMES = ("amax", "amin")
+
+
+def _sent_to_bags(n: Given) -> Expression:
+    """For every index the v of the bag it was put into, of which a mean gives each an equal part."""
+    bags = Named("bag", apply("bucketize", apply("arange", n.indices.shape[0]), n.offsets, right=True) - 1)
+    v = n.v / reshape(n.result2, (-1, 1)) if n.mode == _BAG_MEAN else n.v
+    sent: Expression = apply("taken_at", v, bags, dims=(0,))
+    if n.padding_idx >= 0:
+        sent = where(_as_column(n.indices).differs(n.padding_idx), sent, 0)
+    return sent
+
+
+def _as_column(values: Expression) -> Expression:
+    return reshape(values, (-1, 1))
+
+
+def _embedding_bag(n: Given) -> Expression:
+    if n.mode == _BAG_MAX:
+        filled = where(_as_column(n.result2).equals(0), 0, n.v)
+        return apply("scatter_add", zeros(n.shape), n.result3, filled, dim=0)
+    sent = _sent_to_bags(n)
+    if (weights := n.saved_or("per_sample_weights", None)) is not None:
+        sent = _as_column(weights) * sent
+    if n.scale_grad_by_freq:
+        counts = apply("bincount", n.indices, minlength=n.shape[0])
+        sent = sent / Named("count", _as_column(apply("taken_at", counts, n.indices, dims=(0,))))
+    return apply("index_add", zeros(n.shape), n.indices, sent, dim=0)
+
+
+def _weight_in_bag(n: Given) -> Expression:
+    return total(_sent_to_bags(n) * apply("taken_at", n.weight, n.indices, dims=(0,)), [1])
+
+
+def _kept(n: Given, value: Expression) -> Expression:
+    """The value, 0 at the places whose content did not take part."""
+    return value if n.include_self else apply("scatter", value, n.index, dim=n.dim, value=0)
+
+
+def _is_extreme(n: Given) -> tuple[Expression, Expression]:
+    """1 where the content, and where what was scattered into it, is the largest or smallest that became the result."""
+    reached = apply("gather", n.result, n.index, dim=n.dim)
+    return where(n.self.equals(n.result), 1, 0), where(n.src.equals(reached), 1, 0)
+
+
+def _share(n: Given) -> Expression:
+    """The v that each of those gets that were reduced to one result; ties share it equally."""
+    if n.reduce == "sum":
+        return n.v
+    here, there = (_kept(n, ones(n.self.shape)), ones(n.src.shape)) if n.reduce == "mean" else _is_extreme(n)
+    return n.v / Named("count", apply("scatter_add", here, n.index, there, dim=n.dim))
+
+
+def _reduced_self(n: Given) -> Expression:
+    if n.reduce == "prod":
+        factor = where(n.self.equals(0), 1, n.self)
+        return _kept(n, n.v * _multiplied(n, factor, n.src) / factor)
+    return _kept(n, _share(n) * _is_extreme(n)[0] if n.reduce in _EXTREMES else _share(n))
+
+
+def _reduced_src(n: Given) -> Expression:
+    if n.reduce == "prod":
+        return _factor_of_product(n)
+    shares = apply("gather", _share(n), n.index, dim=n.dim)
+    return shares * _is_extreme(n)[1] if n.reduce in _EXTREMES else shares
+
+
+def _multiplied(n: Given, content: Expression, factors: Expression) -> Expression:
+    options = {"dim": n.dim, "reduce": "prod", "include_self": n.include_self}
+    return apply("scatter_reduce", content, n.index, factors, **options)
+
+
+def _factor_of_product(n: Given) -> Expression:
+    """v times the product of the other factors: the result without this one, which may be a zero, the only one or not."""
+    is_zero = n.src.equals(0)
+    zeros_there = apply("scatter_add", zeros(n.self.shape), n.index, where(is_zero, 1, 0), dim=n.dim)
+    is_only = is_zero & apply("gather", zeros_there, n.index, dim=n.dim).equals(1)
+    others = _multiplied(n, n.self, where(is_only, 1, n.src))
+    along = {"dim": n.dim}
+    divided = apply("gather", n.v * n.result, n.index, **along) / where(is_zero, 1, n.src)
+    return where(is_only, apply("gather", n.v * others, n.index, **along), divided)
 
 
 def _masked_select_back(n: Given) -> Expression:
@@ -207,6 +292,17 @@ INDEXING: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "embedding_bag",
+        ("EmbeddingBagBackward0",),
+        None,
+        (
+            Vjp("weight", _embedding_bag, why("why-embedding-bag")),
+            Vjp("per_sample_weights", _weight_in_bag, why("why-embedding-bag-weights")),
+        ),
+        (_TWICE,),
+        {"per_sample_weights": "w", "offsets": "o", "result2": "n", "result3": "k"},
+    ),
+    Entry(
         "masked_select",
         ("MaskedSelectBackward0",),
         lambda n: apply("masked_select", n.operand("self"), n.mask),
@@ -249,6 +345,12 @@ INDEXING: tuple[Entry, ...] = (
         ("ScatterAddBackward0",),
         lambda n: apply("scatter_add", n.operand("self"), n.index, n.operand("src"), dim=n.dim),
         (Vjp("self", lambda n: n.v, _ADDED_TO), Vjp("src", _along("gather"), _WRITTEN)),
+    ),
+    Entry(
+        "scatter_reduce",
+        ("ScatterReduceBackward0",),
+        None,
+        (Vjp("self", _reduced_self, _REDUCED), Vjp("src", _reduced_src, _REDUCED)),
     ),
     Entry(
         "index_add",

@@ -18,13 +18,13 @@ _HALF = number(1) / 2
 _TARGET = why("why-mse-loss-target", "target", "self")
 
 
-def _averaged(n: Given, sent: Expression) -> Expression:
+def averaged(n: Given, sent: Expression) -> Expression:
     """What is sent to each element, divided by their count where the terms are averaged."""
     count = math.prod(n.self.shape)
     return sent / count if n.reduction == _MEAN and count != 1 else sent
 
 
-def _gathered(n: Given, terms: Expression) -> Expression:
+def gathered(n: Given, terms: Expression) -> Expression:
     """What becomes of the terms: their mean, their sum, or each for itself."""
     return mean(terms) if n.reduction == _MEAN else total(terms) if n.reduction == _SUM else terms
 
@@ -46,10 +46,10 @@ def _pairwise(  # noqa: PLR0913 - a loss has this many things to say
     return Entry(
         op,
         (node_name,),
-        lambda n: _gathered(n, term(n, n.operand("self") - n.operand("target"))),
+        lambda n: gathered(n, term(n, n.operand("self") - n.operand("target"))),
         (
-            Vjp("self", lambda n: _averaged(n, sent(n, n.self - n.target)), because),
-            Vjp("target", lambda n: _averaged(n, sent(n, n.target - n.self)), _TARGET),
+            Vjp("self", lambda n: averaged(n, sent(n, n.self - n.target)), because),
+            Vjp("target", lambda n: averaged(n, sent(n, n.target - n.self)), _TARGET),
         ),
         special_cases,
     )
@@ -79,7 +79,7 @@ def _huber(n: Given, difference: Expression) -> Expression:
 
 def _cross_entropy(n: Given) -> Expression:
     x, t = n.operand("self"), n.operand("target")
-    return -_gathered(n, _weighted(n, t * _bounded_log(x) + (1 - t) * _bounded_log(1 - x)))
+    return -gathered(n, _weighted(n, t * _bounded_log(x) + (1 - t) * _bounded_log(1 - x)))
 
 
 def _bounded_log(x: Expression) -> Expression:
@@ -91,26 +91,26 @@ def _cross_entropy_sent(n: Given) -> Expression:
     x, t = n.self, n.target
     # torch keeps this constant in single precision.
     least = apply("float32", 1e-12) if n.kinds()["v"].dtype == torch.float64 else number(1e-12)
-    return _averaged(n, _weighted(n, n.v) * (x - t) / apply("max", x * (1 - x), least))
+    return averaged(n, _weighted(n, n.v) * (x - t) / apply("max", x * (1 - x), least))
 
 
 def _logits(n: Given) -> Expression:
     x, t, positive = n.operand("self"), n.operand("target"), n.saved_or("pos_weight", None)
     hits = t if positive is None else positive * t
-    return _gathered(n, _weighted(n, hits * apply("softplus", -x) + (1 - t) * apply("softplus", x)))
+    return gathered(n, _weighted(n, hits * apply("softplus", -x) + (1 - t) * apply("softplus", x)))
 
 
 def _logits_sent(n: Given) -> Expression:
     chance, t, positive = apply("sigmoid", n.self), n.target, n.saved_or("pos_weight", None)
     slope = chance - t if positive is None else (positive * t + 1 - t) * chance - positive * t
-    return _averaged(n, _weighted(n, n.v) * slope)
+    return averaged(n, _weighted(n, n.v) * slope)
 
 
 def _logits_sent_to_target(n: Given) -> Expression:
     x, positive = n.self, n.saved_or("pos_weight", None)
     if positive is None:
-        return -_averaged(n, _weighted(n, n.v) * x)
-    return _averaged(n, _weighted(n, n.v) * (positive * apply("softplus", -x) - apply("softplus", x)))
+        return -averaged(n, _weighted(n, n.v) * x)
+    return averaged(n, _weighted(n, n.v) * (positive * apply("softplus", -x) - apply("softplus", x)))
 
 
 def _class_dim(n: Given) -> int:
@@ -273,7 +273,7 @@ def _excess(n: Given) -> Expression:
 def _multi_margin(n: Given) -> Expression:
     over = apply("max", _excess(n), 0)
     costs = _class_weighted(n, (1 - _hits(n)) * (over if n.p == 1 else over**2))
-    return _gathered(n, total(costs, (-1,)) / n.operand("self").shape[-1])
+    return gathered(n, total(costs, (-1,)) / n.operand("self").shape[-1])
 
 
 def _multi_margin_sent(n: Given) -> Expression:
@@ -376,7 +376,7 @@ LOSSES: tuple[Entry, ...] = (
             ),
             Vjp(
                 "target",
-                lambda n: _averaged(n, _weighted(n, n.v) * (apply("log", 1 - n.self) - apply("log", n.self))),
+                lambda n: averaged(n, _weighted(n, n.v) * (apply("log", 1 - n.self) - apply("log", n.self))),
                 why("why-binary-cross-entropy-target"),
             ),
         ),
@@ -420,11 +420,11 @@ LOSSES: tuple[Entry, ...] = (
     Entry(
         "soft_margin_loss",
         ("SoftMarginLossBackward0",),
-        lambda n: _gathered(n, apply("softplus", -(n.operand("target") * n.operand("self")))),
+        lambda n: gathered(n, apply("softplus", -(n.operand("target") * n.operand("self")))),
         (
             Vjp(
                 "self",
-                lambda n: -_averaged(n, n.v * n.target * apply("sigmoid", -(n.target * n.self))),
+                lambda n: -averaged(n, n.v * n.target * apply("sigmoid", -(n.target * n.self))),
                 why("why-soft-margin-loss"),
             ),
         ),

@@ -218,8 +218,16 @@ PLACING_OPERATIONS: Mapping[str, Operation] = {
         lambda a, index, dim, value: a.scatter(dim, index, value), _called("scatter({0}, {dim}, {1}, {value})")
     ),
     "scatter_add": _plain(_scatter_add, _called("scatter_add({0}, {dim}, {1}, {2})")),
+    "scatter_reduce": _plain(
+        lambda a, index, b, dim, reduce, include_self: a.scatter_reduce(
+            dim, index, b.to(a.dtype), reduce, include_self=include_self
+        ),
+        _called("scatter_reduce({0}, {dim}, {1}, {2}, {reduce}, include_self={include_self})"),
+    ),
     "index_select": _plain(lambda a, index, dim: a.index_select(dim, index), _called("index_select({0}, {dim}, {1})")),
     "index_add": _plain(_index_add, _called("index_add({0}, {dim}, {1}, {2})")),
+    "arange": _plain(torch.arange),
+    "bucketize": _plain(torch.bucketize),
     "index_fill": _plain(
         lambda a, index, dim, value: a.index_fill(dim, index, value), _called("index_fill({0}, {dim}, {1}, {value})")
     ),

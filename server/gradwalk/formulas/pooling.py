@@ -142,5 +142,6 @@ POOLING: tuple[Entry, ...] = (
     _resized("upsample_nearest3d", "UpsampleNearest3DBackward0", 3, "nearest", _COPIED),
     _resized("upsample_linear1d", "UpsampleLinear1DBackward0", 1, "linear", _MIXED),
     _resized("upsample_bilinear2d", "UpsampleBilinear2DBackward0", 2, "bilinear", _MIXED),
+    _resized("upsample_bicubic2d", "UpsampleBicubic2DBackward0", 2, "bicubic", _MIXED),
     _resized("upsample_trilinear3d", "UpsampleTrilinear3DBackward0", 3, "trilinear", _MIXED),
 )

@@ -8,6 +8,7 @@ from gradwalk.formulas.contractions import CONTRACTIONS
 from gradwalk.formulas.convolutions import CONVOLUTIONS
 from gradwalk.formulas.elementary_functions import ELEMENTARY_FUNCTIONS
 from gradwalk.formulas.entry import Entry
+from gradwalk.formulas.fourier import FOURIER
 from gradwalk.formulas.indexing import INDEXING
 from gradwalk.formulas.linear_algebra import LINEAR_ALGEBRA
 from gradwalk.formulas.losses import LOSSES
@@ -15,6 +16,7 @@ from gradwalk.formulas.normalization import NORMALIZATION
 from gradwalk.formulas.pooling import POOLING
 from gradwalk.formulas.recurrence import RECURRENCE
 from gradwalk.formulas.reductions import REDUCTIONS
+from gradwalk.formulas.second_backward import SECOND_BACKWARD
 from gradwalk.formulas.selections import SELECTIONS
 from gradwalk.formulas.shapes import SHAPES
 
@@ -23,6 +25,7 @@ ENTRIES: tuple[Entry, ...] = (
     *ELEMENTARY_FUNCTIONS,
     *ACTIVATIONS,
     *COMPLEX_NUMBERS,
+    *FOURIER,
     *REDUCTIONS,
     *SELECTIONS,
     *LINEAR_ALGEBRA,
@@ -35,6 +38,7 @@ ENTRIES: tuple[Entry, ...] = (
     *POOLING,
     *ATTENTION,
     *RECURRENCE,
+    *SECOND_BACKWARD,
 )
 
 _BY_NODE = {node_name: entry for entry in ENTRIES for node_name in entry.nodes}

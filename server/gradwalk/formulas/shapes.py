@@ -206,6 +206,14 @@ def _windows_back(n: Given) -> Expression:
     return apply("windows_transposed", n.v, dimension=n.dimension, size=n.size, step=n.step, shape=n.shape)
 
 
+_PATCHES = ("kernel_size", "dilation", "padding", "stride")
+
+
+def _patches(n: Given) -> dict[str, tuple[int, ...]]:
+    """How `nn.Unfold` cuts an image into patches."""
+    return {name: getattr(n, name) for name in _PATCHES}
+
+
 def _memory_back(_: Given) -> Expression:
     """The node does not save how its operand lay in memory."""
     raise NotWritten("window")
@@ -344,6 +352,18 @@ SHAPES: tuple[Entry, ...] = (
                 why("why-unfold"),
             ),
         ),
+    ),
+    Entry(
+        "im2col",
+        ("Im2ColBackward0",),
+        _of_self("im2col", *_PATCHES),
+        (Vjp("self", lambda n: apply("col2im", n.v, output_size=n.shape[-2:], **_patches(n)), why("why-unfold")),),
+    ),
+    Entry(
+        "col2im",
+        ("Col2ImBackward0",),
+        None,
+        (Vjp("self", lambda n: apply("im2col", n.v, **_patches(n)), why("why-fold")),),
     ),
     Entry(
         "diagonal",

@@ -102,6 +102,10 @@ def _interpolate_transposed(
             torch.ops.aten.upsample_nearest1d(each_place, outputs, scale)
             if mode == "nearest"
             else torch.ops.aten.upsample_linear1d(each_place, outputs, align_corners, scale)
+            if mode != "bicubic"
+            else torch.ops.aten.upsample_bicubic2d(
+                each_place.unsqueeze(-1), [*outputs, 1], align_corners, scale, None
+            ).squeeze(-1)
         )
         memberships.append(resized[0].T)
     return _spread_along(v, memberships)
@@ -164,4 +168,13 @@ STRUCTURED_OPERATIONS: Mapping[str, Operation] = {
     "adaptive_max_pool3d": _plain(functional.adaptive_max_pool3d),
     "interpolate": _plain(functional.interpolate),
     "interpolate_transposed": _plain(_interpolate_transposed),
+    "im2col": _plain(functional.unfold),
+    "col2im": _plain(functional.fold),
+    # Fourier transforms.
+    "fft": _plain(torch.fft.fft),
+    "ifft": _plain(torch.fft.ifft),
+    "rfft": _plain(torch.fft.rfft),
+    "fftn": _plain(torch.fft.fftn),
+    "ifftn": _plain(torch.fft.ifftn),
+    "rfftn": _plain(torch.fft.rfftn),
 }

@@ -40,6 +40,8 @@ ENVIRONMENT = {
     "NUMEXPR_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
     "CUDA_VISIBLE_DEVICES": "",
+    # FBGEMM compiles kernels of embedding_bag at run time, and crashes where memory cannot be made executable.
+    "FBGEMM_NO_ASMJIT": "1",
     # torch makes this folder when it is imported: one that is there, since nothing may be writable.
     "TORCHINDUCTOR_CACHE_DIR": "/",
 }

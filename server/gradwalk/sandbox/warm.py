@@ -114,13 +114,16 @@ def warm_up() -> Ordinary:
 
 
 def set_up_torch() -> None:
-    """One thread, so that a fork is safe, and no oneDNN, whose kernels need memory made executable at run time.
+    """One thread, so that a fork is safe, and no kernels that need memory made executable at run time: no oneDNN, and
+    QNNPACK for quantized tensors.
 
     Without oneDNN an LSTM is also drawn as its real gates instead of one fused node.
     """
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+    if "qnnpack" in torch.backends.quantized.supported_engines:
+        torch.backends.quantized.engine = "qnnpack"
 
 
 def gather_into_large_pages() -> int:

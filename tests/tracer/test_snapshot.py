@@ -64,8 +64,7 @@ def test_all_bits_read_back_and_no_digit_of_a_float32_is_wasted(patterns):
 
 
 SPELLED = [
-    *[(lambda name=name: torch.tensor(0.1, dtype=getattr(torch, name)), [], name, [0.1])
-      for name in ("float32", "bfloat16", "float16")],
+    *[(lambda n=n: torch.tensor(0.1).to(getattr(torch, n)), [], n, [0.1]) for n in ("float32", "bfloat16", "float16")],
     (lambda: torch.tensor([[1, 2], [3, 4]]), [2, 2], "int64", [1, 2, 3, 4]),
     *[(lambda end=end, name=name: torch.tensor(end, dtype=getattr(torch, name)), [], name, [end])
       for name in ("uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -84,6 +83,8 @@ SPELLED = [
     (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(1)], layout=torch.jagged), [2, 2], "float32",
      [1.0, 1.0, 1.0, "NaN"], "nested, padded with NaN"),
     (lambda: torch.empty(3, device="meta"), [3], "float32", "note-meta"),
+    (lambda: torch.quantize_per_tensor(torch.tensor([0.12]), 0.1, 0, torch.qint8), [1], "qint8", [0.1]),
+    *[(lambda n=n: torch.empty(1, dtype=getattr(torch, n)), [1], n, "note-opaque-dtype") for n in ("int4", "qint8")],
 ]  # fmt: skip
 
 

@@ -614,6 +614,7 @@ export interface Catalogue {
   "note-not-kept": never;
   "note-meta": never;
   "note-dense-too-large": never;
+  "note-opaque-dtype": never;
   "note-packed": never;
   "note-freed": never;
   "note-saved-changed": never;

@@ -613,6 +613,7 @@ FactKind = Literal[
     "note-not-kept",
     "note-meta",
     "note-dense-too-large",
+    "note-opaque-dtype",
     "note-packed",
     "note-freed",
     "note-saved-changed",

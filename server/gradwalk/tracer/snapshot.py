@@ -23,6 +23,7 @@ from gradwalk.tracer.summary import summarise
 
 _META: Final = fact("note-meta")
 _TOO_LARGE: Final = fact("note-dense-too-large")
+_OPAQUE: Final = fact("note-opaque-dtype")
 SPARSE_ENTRIES = 2**24
 """A sparse tensor whose dense form has more entries is described by its shape alone."""
 
@@ -30,7 +31,7 @@ _base = torch._C.TensorBase
 _shape_of, _dtype_of, _layout_of, _is_nested, _is_meta = (
     vars(_base)[name].__get__ for name in ("shape", "dtype", "layout", "is_nested", "is_meta")
 )
-_detach, _numel, _to_dense = _base.detach, _base.numel, _base.to_dense
+_detach, _numel, _to_dense, _dequantize = _base.detach, _base.numel, _base.to_dense, _base.dequantize
 _numpy, _FLOAT32 = _base.numpy, torch.float32
 _to_padded, _strided, _array = torch.nested.to_padded_tensor, torch.strided, np.array
 
@@ -41,9 +42,9 @@ _Spell = Callable[[Any], list[Number]]
 def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     """The value of `tensor` now: every entry up to `elements` of them, a summary above.
 
-    A sparse tensor is written as its dense form, with its layout. A nested tensor is written padded to a box, the
-    padding being NaN, with `layout` saying so. A meta tensor has no numbers: the value then has neither data nor
-    summary, but says why in `unavailable`.
+    A sparse tensor is written as its dense form, with its layout; a quantized one as the numbers it stands for. A
+    nested tensor is written padded to a box, the padding being NaN, with `layout` saying so. A meta tensor has no
+    numbers, and those of a few dtypes cannot be read: the value then says why in `unavailable`.
     """
     if _layout_of(tensor) is not _strided or _is_nested(tensor):
         return _unusual_layout(tensor, elements)
@@ -52,6 +53,8 @@ def snapshot(tensor: torch.Tensor, elements: int) -> TensorValue:
     name = _DTYPE_NAMES[dtype]
     if not has_numbers(tensor):
         return {"shape": shape, "dtype": name, "unavailable": _META}
+    if dtype not in _SPELL:
+        return _unusual_dtype(tensor, elements)
     if not shape and elements:
         return {"shape": shape, "dtype": name, "data": _SPELL_SCALAR[dtype](to_list(tensor))}
     if _numel(tensor) > elements:
@@ -95,6 +98,17 @@ def _unusual_layout(tensor: torch.Tensor, elements: int) -> TensorValue:
         return {"shape": shape, "dtype": name, "layout": layout, "unavailable": why}
     value = snapshot(_to_dense(tensor), elements)
     value["layout"] = layout
+    return value
+
+
+def _unusual_dtype(tensor: torch.Tensor, elements: int) -> TensorValue:
+    value: TensorValue
+    try:
+        value = snapshot(_dequantize(tensor), elements)
+    except RuntimeError:
+        # Neither quantized nor a number: `bits8`, `int4`; or quantized without a scale, as `torch.empty` makes it.
+        value = {"shape": [*_shape_of(tensor)], "dtype": "", "unavailable": _OPAQUE}
+    value["dtype"] = _DTYPE_NAMES[_dtype_of(tensor)]
     return value
 
 
@@ -153,4 +167,4 @@ _SPELL: dict[torch.dtype, _Spell] = {
     **{getattr(torch, name): _flat(getattr(np, name)) for name in _INTEGERS},
 }
 _SPELL_SCALAR: dict[torch.dtype, _Spell] = {**_SPELL, torch.float32: _float32_scalar}
-_DTYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _SPELL}
+_DTYPE_NAMES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}

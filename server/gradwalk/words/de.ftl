@@ -1083,6 +1083,7 @@ note-not-kept = Nicht behalten: Weder eine deiner Variablen noch das, was PyTorc
     .title = nicht behalten
 note-meta = Ein Meta-Tensor hat eine Form, aber keine Zahlen.
 note-dense-too-large = Als dichter Tensor wäre er zu groß.
+note-opaque-dtype = PyTorch kann einzelne Einträge dieses dtypes nicht lesen.
 note-packed = von einem Hook für gespeicherte Tensoren gepackt (etwa beim Checkpointing); ihn hier auszupacken würde die Ausführung stören
 note-freed = von einem früheren Rückwärtsdurchlauf freigegeben
 note-saved-changed = seit dem Speichern in-place geändert

@@ -1084,6 +1084,7 @@ note-not-kept = Not kept: neither a variable of yours nor what PyTorch saved for
     .title = not kept
 note-meta = A meta tensor has a shape but no numbers.
 note-dense-too-large = Its dense form is too large to make.
+note-opaque-dtype = PyTorch has no way to read single entries of this dtype.
 note-packed = packed by a saved-tensors hook (checkpointing, for example); unpacking it here would disturb the run
 note-freed = freed: an earlier backward released it
 note-saved-changed = changed in place since it was saved

@@ -15,7 +15,8 @@ from gradwalk.api.settings import Settings
 from gradwalk.cluster.connection import connect, name_key
 from gradwalk.engine.celery_engine import CeleryEngine
 from gradwalk.engine.rates import SharedRate
-from gradwalk.rooms.redis_rooms import RedisRooms
+from gradwalk.rooms.redis_storage import ClusterStorage
+from gradwalk.rooms.rooms import Rooms
 from gradwalk.store.redis_store import RedisStore
 
 
@@ -36,5 +37,6 @@ def choose_rates(settings: Settings) -> Rates:
 def make_service(settings: Settings, metrics: Metrics, rates: Rates) -> Service:
     """Runs go to workers, traces into the shared store; this process needs no torch."""
     engine = CeleryEngine(settings.cluster_url, settings.waiting_count, settings.client_waiting_count)
-    store, rooms = RedisStore(connect(settings.cluster_url)), RedisRooms(settings.cluster_url, settings.room_limits)
+    store = RedisStore(connect(settings.cluster_url))
+    rooms = Rooms(ClusterStorage(settings.cluster_url, settings.room_limits))
     return Service(settings, engine, store, rooms, metrics, rates)

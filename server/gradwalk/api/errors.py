@@ -24,7 +24,7 @@ from gradwalk.exports.markup import render
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Problem
 from gradwalk.protocol.facts import Fact, fact
-from gradwalk.rooms.rooms import (
+from gradwalk.rooms.room import (
     NoSuchRoom,
     NotAParticipant,
     NotAsked,

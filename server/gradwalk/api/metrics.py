@@ -44,7 +44,7 @@ class Metrics:
         self.cache_hits = Counter("cache_hits", "Questions that a kept trace answered.", registry=registry)
         self.cache_misses = Counter("cache_misses", "Questions that no kept trace answered.", registry=registry)
         self._streams = Gauge("sse_connections", "Open streams.", ["kind"], registry=registry)
-        self._rooms = Gauge("rooms", "Open rooms.", registry=registry)
+        self._rooms = Gauge("rooms", "Rooms with somebody in them here.", registry=registry)
         self._room_participants = Gauge("room_participants", "Who follows a room.", registry=registry)
         self._kills = Counter("sandbox_kills", "Children that did not end well.", ["reason"], registry=registry)
         self._http = Histogram(

@@ -15,8 +15,7 @@ from gradwalk.api.event_stream import EventStream
 from gradwalk.api.streams import retry_frame
 from gradwalk.api.traces import REFUSALS, Client, ServiceOf
 from gradwalk.protocol.rooms import CODE, GiveAnswer, OpenRoom, ParticipantId, Presence, PresentState, QuestionId
-from gradwalk.rooms.room import NOT_THE_PRESENTER
-from gradwalk.rooms.rooms import Audience, GoElsewhere, NoSuchRoom
+from gradwalk.rooms.room import NOT_THE_PRESENTER, Audience, GoElsewhere, NoSuchRoom
 
 _GONE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such room (any more)."}}
 _COUNTED: dict[int | str, dict[str, Any]] = {

@@ -29,8 +29,8 @@ from gradwalk.protocol.document import (
 from gradwalk.protocol.requests import TraceRequest, resolve_limits
 from gradwalk.protocol.values import TensorValue
 from gradwalk.protocol.wire import nth_value
-from gradwalk.rooms.local import LocalRooms
 from gradwalk.rooms.rooms import Rooms
+from gradwalk.rooms.storage import MemoryStorage
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import Sandbox
 from gradwalk.store.compression import Coding, coding_of, compress, decompress
@@ -223,7 +223,7 @@ def make_service(settings: Settings, sandbox: Sandbox, metrics: Metrics, rates: 
         sandbox, settings.running_count, settings.waiting_count, settings.client_waiting_count, cpu=rates.cpu
     )
     store = SqliteStore(settings.data_directory / STORE_FILE, settings.trace_bytes_max, settings.snippet_bytes_max)
-    return Service(settings, engine, store, LocalRooms(settings.room_limits), metrics, rates)
+    return Service(settings, engine, store, Rooms(MemoryStorage(settings.room_limits)), metrics, rates)
 
 
 def _transcode(stored: bytes, coding: Coding) -> bytes:

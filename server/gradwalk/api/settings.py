@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwalk.api.logs import LogFormat, LogLevel
-from gradwalk.rooms.rooms import RoomLimits
+from gradwalk.rooms.storage import RoomLimits
 from gradwalk.sandbox.limits import RunLimits
 
 _STATIC = Path(__file__).parents[1] / "static"

@@ -7,8 +7,7 @@ from typing import Final
 
 from gradwalk.change import Change
 from gradwalk.protocol.document import encode
-from gradwalk.rooms.room import RoomState, view_of
-from gradwalk.rooms.rooms import Audience
+from gradwalk.rooms.room import Audience, RoomState, view_of
 
 PING_SECONDS: Final = 15.0
 """After which a follower without news hears that the connection lives."""

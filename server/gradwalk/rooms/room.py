@@ -1,13 +1,15 @@
-"""What holds for every room: its names and secrets, its state, and what of it each audience may see."""
+"""What holds for one room: its names and secrets, its state, what of it each audience may see, and what is refused."""
 
 import hmac
 import secrets
 from collections import Counter
+from collections.abc import Iterable
+from enum import Enum
 from typing import NamedTuple
 
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import RoomView, Shown, Tally
-from gradwalk.rooms.rooms import Audience, NotAParticipant, NotAsked, NotThePresenter
+from gradwalk.words.errors import FactError
 
 LETTERS = "BCDFGHJKMNPQRSTVWXZ"
 CODE_LENGTH = 6
@@ -15,14 +17,47 @@ ANSWERS_TOLD = 12
 """Different answers that are listed; the others are counted together."""
 
 NOT_THE_PRESENTER = fact("api-room-steered")
-NOT_OPEN = fact("api-room-not-asked")
-REVEALED = fact("api-room-revealed")
-NO_PLACE_FOR_ANSWER = fact("api-room-answers-full")
-NO_PLACE = fact("api-room-full")
 NO_SEAT = fact("api-room-no-seat")
-NO_ROOM_LEFT = fact("api-rooms-full")
-NO_ROOM_FOR_CLIENT = fact("api-rooms-client")
 NO_SUCH_ROOM = fact("api-room-none")
+
+
+class RoomError(FactError):
+    """Something about a room that its asker is told."""
+
+
+class NoSuchRoom(RoomError):
+    """Closed, or never opened."""
+
+
+class NotThePresenter(RoomError):
+    """The secret is not this room's."""
+
+
+class NotAParticipant(RoomError):
+    """A name that the room did not give, or whose page is not connected."""
+
+
+class NotAsked(RoomError):
+    """An answer to a question that is not open."""
+
+
+class RoomsFull(RoomError):
+    """No more rooms, or no more followers in this one."""
+
+
+class RoomsOutOfReach(RoomError):
+    """What several servers share does not answer now."""
+
+
+class GoElsewhere(RoomsOutOfReach):
+    """This server goes down, the room does not: whoever follows comes back and lands on another."""
+
+
+class Audience(Enum):
+    """Who is told how much."""
+
+    PRESENTER = "presenter"
+    HALL = "hall"
 
 
 def new_code() -> str:
@@ -85,16 +120,29 @@ def view_of(state: RoomState, audience: Audience) -> RoomView:
 def check_open(shown: Shown, question: str) -> None:
     """Raises NotAsked unless this question may be answered now."""
     if shown.question is None or shown.question.id != question:
-        raise NotAsked(NOT_OPEN)
+        raise NotAsked(fact("api-room-not-asked"))
     if shown.revealed:
-        raise NotAsked(REVEALED)
+        raise NotAsked(fact("api-room-revealed"))
 
 
 def begins_anew(before: Shown, after: Shown) -> bool:
     """Whether the answers so far belong to something that is not asked any more."""
-    return (before.question and before.question.id) != (after.question and after.question.id) or (
-        before.trace != after.trace
-    )
+    return _asked(before) != _asked(after)
+
+
+def keep_answer(shown: Shown, answer: str) -> str:
+    """An answer as it is kept: with what was asked, since it may come when that is not asked any more."""
+    return f"{_asked(shown)} {answer}"
+
+
+def count_answers(shown: Shown, kept: Iterable[str]) -> Counter[str]:
+    """How often each answer was given to what is asked now."""
+    asked = keep_answer(shown, "")
+    return Counter(answer.removeprefix(asked) for answer in kept if answer.startswith(asked))
+
+
+def _asked(shown: Shown) -> str:
+    return f"{shown.trace}/{shown.question and shown.question.id}"
 
 
 def _tally(answers: Counter[str]) -> list[Tally]:

@@ -1,63 +1,42 @@
-"""What every implementation of rooms offers, so that the routes do not care how many servers share them."""
+"""Live rooms, whether one server has them or several share them: the storage is the truth, and says when it changes.
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple, Protocol
+News that are lost cost nothing but time: every server reads its rooms again with each heartbeat. With it, it renews the
+seats of those who are connected there, so that those of a server that died become free.
+"""
 
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import Shown
-from gradwalk.words.errors import FactError
+from gradwalk.rooms.mirror import Mirror
+from gradwalk.rooms.room import (
+    NO_SEAT,
+    NO_SUCH_ROOM,
+    Audience,
+    GoElsewhere,
+    NoSuchRoom,
+    NotAParticipant,
+    RoomsFull,
+    RoomsOutOfReach,
+    begins_anew,
+    check_open,
+    check_participant,
+    check_secret,
+    keep_answer,
+    new_code,
+    new_participant,
+    new_secret,
+)
+from gradwalk.rooms.storage import CHANGED, COUNTED, Found, MemoryStorage
 
+if TYPE_CHECKING:
+    from gradwalk.rooms.redis_storage import ClusterStorage
 
-class RoomError(FactError):
-    """Something about a room that its asker is told."""
-
-
-class NoSuchRoom(RoomError):
-    """Closed, or never opened."""
-
-
-class NotThePresenter(RoomError):
-    """The secret is not this room's."""
-
-
-class NotAParticipant(RoomError):
-    """A name that the room did not give, or whose page is not connected."""
-
-
-class NotAsked(RoomError):
-    """An answer to a question that is not open."""
-
-
-class RoomsFull(RoomError):
-    """No more rooms, or no more followers in this one."""
-
-
-class RoomsOutOfReach(RoomError):
-    """What several servers share does not answer now."""
-
-
-class GoElsewhere(RoomsOutOfReach):
-    """This server goes down, the room does not: whoever follows comes back and lands on another."""
-
-
-class Audience(Enum):
-    """Who is told how much."""
-
-    PRESENTER = "presenter"
-    HALL = "hall"
-
-
-@dataclass(frozen=True, slots=True)
-class RoomLimits:
-    """How many rooms there may be, and how long one stays open."""
-
-    rooms_max: int
-    client_rooms_max: int
-    places_max: int
-    """Participants of one room."""
-    idle_seconds: float
-    """After which a room without a presenter ends."""
+log = logging.getLogger(__name__)
 
 
 class Opened(NamedTuple):
@@ -75,8 +54,8 @@ class Counts(NamedTuple):
     """Who is connected here; a second tab counts once."""
 
 
-class Rooms(Protocol):
-    """Live rooms. Nothing of a room is kept once it is closed.
+class Rooms:
+    """Every room, as one server sees it, on its event loop. Nothing of a room is kept once it is closed.
 
     Raises:
         NoSuchRoom: by every method that takes a code, when that room is closed.
@@ -84,21 +63,54 @@ class Rooms(Protocol):
         NotAParticipant: by those that take a participant, for a name that this room did not give.
     """
 
+    def __init__(self, storage: "MemoryStorage | ClusterStorage") -> None:
+        self._storage = storage
+        self._limits = storage.limits
+        self._mirrors: dict[str, Mirror] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_attending = False
+        self._is_stopping = False
+
     async def open(self, shown: Shown, client: str) -> Opened:
         """A new room. Where all are taken, the emptiest that nobody presents makes room.
 
         Raises:
             RoomsFull: this client has too many, or every one is presented.
         """
+        if await self._storage.count(client) >= self._limits.client_rooms_max:
+            raise RoomsFull(fact("api-rooms-client"))
+        if await self._storage.count() >= self._limits.rooms_max:
+            await self._close_emptiest()
+        code, secret = new_code(), new_secret()
+        while not await self._storage.create(code, secret, shown, client):
+            code = new_code()
+        return Opened(code, secret)
+
+    async def _close_emptiest(self) -> None:
+        seated = await self._storage.idle_rooms()
+        idle = [code for code in seated if code not in self._mirrors or not self._mirrors[code].presenters]
+        if not idle:
+            raise RoomsFull(fact("api-rooms-full"))
+        await self._end(min(idle, key=seated.__getitem__))
 
     async def seat(self, code: str) -> str:
         """A new follower's own name in the room."""
+        return new_participant((await self._storage.find(code)).secret)
 
     async def view(self, code: str) -> bytes:
         """What the hall sees now, encoded."""
+        mirror = self._mirrors.get(code) or Mirror(code)
+        await self._read(mirror)
+        if not mirror.is_open:
+            raise NoSuchRoom(NO_SUCH_ROOM)
+        return mirror.view(Audience.HALL)
 
     async def present(self, code: str, secret: str, shown: Shown) -> int:
         """Sets what everybody sees; gives the revision."""
+        before = await self._authorized(code, secret)
+        revision = await self._storage.show(code, shown, forget_answers=begins_anew(before, shown))
+        await self._storage.say(code, CHANGED)
+        return revision
 
     async def answer(self, code: str, question: str, participant: str, answer: str) -> None:
         """Counts a participant's answer, in place of an earlier one.
@@ -108,14 +120,26 @@ class Rooms(Protocol):
             NotAsked: this question is not open, or its answers were revealed.
             RoomsFull: more participants than a room has places.
         """
+        room = await self._find(code, participant)
+        check_open(room.shown, question)
+        if not room.is_seated:
+            raise NotAParticipant(NO_SEAT)
+        if not await self._storage.answer(code, participant, keep_answer(room.shown, answer)):
+            raise RoomsFull(fact("api-room-answers-full"))
+        await self._storage.say(code, COUNTED)
 
     async def note_presence(self, code: str, participant: str, *, following: bool) -> None:
         """Whether a connected participant follows or went off to try something."""
+        room = await self._find(code, participant)
+        if room.is_seated:
+            await self._storage.set_away(code, participant, away=not following)
+            await self._storage.say(code, COUNTED)
 
     async def authorize(self, code: str, secret: str) -> None:
         """Nothing, for the presenter."""
+        await self._authorized(code, secret)
 
-    def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
+    async def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
         """The encoded view now and after every change; None when nothing has changed for a while.
 
         Ends when the room is closed. A slow reader misses states in between, never the last one.
@@ -124,15 +148,140 @@ class Rooms(Protocol):
             RoomsFull: every place is taken.
             GoElsewhere: this server goes down, and others know the room.
         """
+        if participant is not None:
+            await self._find(code, participant)
+        self._attend()
+        mirror = self._mirrors.setdefault(code, Mirror(code))
+        mirror.enter(audience, participant)
+        try:
+            if participant is not None:
+                await self._take_seat(code, participant)
+            if not mirror.is_known or audience is Audience.PRESENTER:
+                await self._read(mirror)
+            if not mirror.is_open:
+                raise NoSuchRoom(NO_SUCH_ROOM)
+            told = None
+            while mirror.is_open and not self._is_stopping:
+                news = mirror.view(audience)
+                if news is not told:
+                    told = news
+                    yield news
+                elif not await mirror.await_change(audience):
+                    yield None
+            if mirror.is_open and self._storage.outlives_server:
+                raise GoElsewhere(fact("api-rooms-elsewhere"))
+        finally:
+            self._leave(mirror, audience, participant)
 
     async def close_room(self, code: str, secret: str) -> None:
         """Ends a room and forgets all of it."""
+        await self.authorize(code, secret)
+        await self._end(code)
 
     def counts(self) -> Counts:
         """As of now."""
+        return Counts(len(self._mirrors), sum(len(mirror.seated) for mirror in self._mirrors.values()))
 
     def stop(self) -> None:
         """Makes every follower leave: the server is going down."""
+        self._is_stopping = True
+        for mirror in self._mirrors.values():
+            mirror.wake()
 
     async def close(self) -> None:
         """Lets go of everything, after `stop`."""
+        self.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._storage.close()
+
+    async def _authorized(self, code: str, secret: str) -> Shown:
+        """What is shown, for the presenter, of whom this is a sign of life."""
+        room = await self._storage.find(code)
+        check_secret(secret, room.secret)
+        await self._storage.keep_open(code)
+        return room.shown
+
+    async def _find(self, code: str, participant: str) -> Found:
+        room = await self._storage.find(code, participant)
+        check_participant(participant, room.secret)
+        return room
+
+    async def _end(self, code: str) -> None:
+        await self._storage.remove(code)
+        await self._storage.say(code, CHANGED)
+
+    async def _take_seat(self, code: str, participant: str) -> None:
+        is_new, seated = await self._storage.take_seats(code, [participant])
+        if is_new and seated > self._limits.places_max:
+            await self._storage.leave_seat(code, participant)
+            raise RoomsFull(fact("api-room-full"))
+        await self._storage.say(code, COUNTED)
+
+    def _leave(self, mirror: Mirror, audience: Audience, participant: str | None) -> None:
+        gone = mirror.leave(audience, participant)
+        if gone is not None:
+            self._in_background(self._give_seat_back(mirror.code, gone))
+        if mirror.followers == 0 and self._mirrors.get(mirror.code) is mirror:
+            del self._mirrors[mirror.code]
+            mirror.end()
+
+    async def _give_seat_back(self, code: str, participant: str) -> None:
+        await self._storage.leave_seat(code, participant)
+        # Who has another page open on another server is seated there again.
+        await self._storage.say(code, participant)
+
+    async def _read(self, mirror: Mirror) -> None:
+        """The state as it is now; one reading at a time, so that an older one never comes last."""
+        async with mirror.reading:
+            try:
+                mirror.note_state(await self._storage.state(mirror.code))
+            except NoSuchRoom:
+                mirror.end()
+
+    def _attend(self) -> None:
+        """From the first follower on: hears what changes, and beats."""
+        if not self._is_attending:
+            self._is_attending = True
+            self._in_background(self._storage.listen(self._hear))
+            self._in_background(self._beat())
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._note_end)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self._is_stopping:
+            log.warning("rooms: %s", error)
+
+    def _hear(self, code: str, news: str) -> None:
+        for heard in self._mirrors.keys() & {code} if code else list(self._mirrors):
+            self._update(self._mirrors[heard], news)
+
+    def _update(self, mirror: Mirror, news: str) -> None:
+        if news == CHANGED:
+            self._in_background(self._read(mirror))
+            return
+        if news in mirror.seated:
+            self._in_background(self._take_seat(mirror.code, news))
+        mirror.read_soon(lambda: self._in_background(self._read(mirror)))
+
+    async def _beat(self) -> None:
+        """Renews what this server holds, and reads again what news may have been lost of."""
+        while True:
+            await asyncio.sleep(self._limits.beat_seconds)
+            for mirror in list(self._mirrors.values()):
+                with suppress(RoomsOutOfReach):
+                    await self._renew(mirror)
+
+    async def _renew(self, mirror: Mirror) -> None:
+        with suppress(NoSuchRoom):
+            if mirror.presenters:
+                await self._storage.keep_open(mirror.code)
+            if mirror.seated:
+                await self._storage.take_seats(mirror.code, mirror.seated)
+        await self._read(mirror)

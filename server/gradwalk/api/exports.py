@@ -4,8 +4,10 @@ What shows one moment, or the document itself, is made here while one waits; a f
 the engine, after everything that somebody looks at.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -15,16 +17,24 @@ from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.event_stream import EventStream
-from gradwalk.api.files import LOST, Making, begin_file, find_finished_document
 from gradwalk.api.languages import VARIES
-from gradwalk.api.streams import message
+from gradwalk.api.reading import make_file
+from gradwalk.api.service import Service
+from gradwalk.api.streams import PING_SECONDS, QUEUE_NEWS_SECONDS, message
 from gradwalk.api.traces import IMMUTABLE, NOT_FOUND, REFUSALS, Client, Language, ServiceOf, TraceId
-from gradwalk.engine.export import ExportJob, NoFileError
+from gradwalk.engine.engine import BusyError, Lane
+from gradwalk.engine.export import ExportJob, NoFileError, say_why
+from gradwalk.engine.job import CALLED_OFF
+from gradwalk.engine.runs import Run, RunState
 from gradwalk.exports.catalogue import EXPORTERS, find_exporter
-from gradwalk.exports.exporter import LAST_PHASE, Selection
+from gradwalk.exports.exporter import LAST_PHASE, Exporter, ExportUnavailable, NothingToExport, Selection
+from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import Filling, code, fact
+from gradwalk.protocol.problems import problem
+from gradwalk.store.compression import compress
 from gradwalk.words.catalogue import tell
 
+_LOST = problem("internal", fact("problem-file-lost"))
 router = APIRouter(prefix="/api", tags=["exports"])
 
 
@@ -58,13 +68,62 @@ Name = Annotated[str, Path(description="One of `/api/exports`.", max_length=32)]
 Wanted = Annotated[Selection, Depends()]
 
 
-async def _begin(
-    trace: TraceId,
-    name: Name,
-    service: ServiceOf,
-    client: Client,
-    wanted: Wanted,
-) -> Making:
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A file that is being made for a client."""
+
+    service: Service
+    exporter: Exporter
+    job: ExportJob
+    client: str
+    run: Run | None
+    """None where it is quick to make, or made already."""
+
+    async def progress(self) -> AsyncGenerator[tuple[int, int, int]]:
+        """Pages done, all of them, and jobs that come first: at once, then whenever it may have changed, to the end."""
+        run = self.run
+        if run is None:
+            yield 0, 0, 0
+            return
+        with run.follower():
+            while True:
+                yield *run.progress, run.jobs_ahead()
+                if run.state is RunState.DONE or self.service.runs.is_stopping:
+                    return
+                await run.change(QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS)
+
+    async def finish(self) -> bytes:
+        """The file, after `progress`.
+
+        Raises:
+            NoFileError: there is none; the problem says why.
+        """
+        if not self.exporter.has_pages:
+            return await self._make_here()
+        if self.run is not None:
+            outcome = self.run.outcome or CALLED_OFF
+            if outcome.problem is not None:
+                raise NoFileError(outcome.problem)
+            if self.run.log:
+                return self.run.log[-1]
+        with suppress(BusyError):
+            body = await self.service.store.get_file(self.service.address_of_file(self.job))
+            if body is not None:
+                return body
+        raise NoFileError(_LOST)
+
+    async def _make_here(self) -> bytes:
+        job = self.job
+        assert job.document is not None
+        try:
+            return await self.service.make_quickly(
+                job.address(""), self.client, make_file, job.document, job.name, job.selection
+            )
+        except (NothingToExport, ExportUnavailable) as refusal:
+            raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
+
+
+async def _begin(trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Wanted) -> Making:
     """Before the answer, so that a refusal has its status."""
     exporter = find_exporter(name)
     if exporter is None:
@@ -72,9 +131,23 @@ async def _begin(
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-export", names=known))
     # A file with all pages is the same one wherever the reader stands.
     selection = replace(wanted, step=None, phase=LAST_PHASE) if exporter.has_pages else wanted
-    document = await find_finished_document(service, trace)
+    document = await _find_finished_document(service, trace)
     job = ExportJob(trace=trace, name=exporter.name, selection=selection, document=document)
-    return await begin_file(service, exporter, job, client)
+    run = None
+    if exporter.has_pages and await service.store.get_file(service.address_of_file(job)) is None:
+        run = await service.start(service.address_of_file(job), job, client, Lane.BATCH)
+    return Making(service, exporter, job, client, run)
+
+
+async def _find_finished_document(service: Service, trace: str) -> bytes:
+    """Compressed."""
+    stored = await service.find_trace(trace)
+    if stored is not None:
+        return stored
+    run = await service.find_run(trace)
+    if run is None or run.outcome is None or not run.log:
+        raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-trace"))
+    return await asyncio.to_thread(lambda log: compress(join_document(log)), run.log)
 
 
 FileOf = Annotated[Making, Depends(_begin)]
@@ -89,7 +162,7 @@ async def export_trace(making: FileOf, wanted: Wanted, language: Language) -> Re
     try:
         body = await making.finish()
     except NoFileError as refusal:
-        why = refusal.problem or LOST
+        why = refusal.problem or _LOST
         is_unavailable = why["fact"]["kind"] == "problem-unavailable"
         return answer_problem(HTTPStatus.NOT_IMPLEMENTED if is_unavailable else HTTPStatus.CONFLICT, why, language)
     still = "" if not exporter.is_still or wanted.step is None else f"-{wanted.step}.{wanted.phase}"
@@ -119,7 +192,7 @@ async def _tell(making: Making, wanted: Selection, language: str) -> AsyncGenera
     try:
         await making.finish()
     except NoFileError as refusal:
-        why = (refusal.problem or LOST)["fact"]
+        why = (refusal.problem or _LOST)["fact"]
         yield message("problem", {"detail": tell(why, language), "fact": why})
     else:
         usual = asdict(Selection())

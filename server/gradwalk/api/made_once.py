@@ -1,9 +1,10 @@
 """What several ask for at once is made once, and kept for the next ones."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
+
+from gradwalk.recent import Recent
 
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
@@ -17,18 +18,12 @@ class MadeOnce(Generic[Key, Made]):
     """
 
     def __init__(self, bytes_max: int, weigh: Callable[[Key, Made], int]) -> None:
-        self._bytes_max = bytes_max
-        self._weigh = weigh
         self._makings: dict[Key, asyncio.Task[Made]] = {}
-        self._made: OrderedDict[Key, Made] = OrderedDict()
-        self._bytes = 0
+        self._made = Recent(bytes_max, weigh)
 
     def recall(self, key: Key) -> Made | None:
         """What was made already."""
-        made = self._made.get(key)
-        if made is not None:
-            self._made.move_to_end(key)
-        return made
+        return self._made.recall(key)
 
     def __contains__(self, key: Key) -> bool:
         """Whether it is made already, or being made."""
@@ -51,10 +46,5 @@ class MadeOnce(Generic[Key, Made]):
 
     def _keep(self, key: Key, making: asyncio.Task[Made]) -> None:
         del self._makings[key]
-        if making.cancelled() or making.exception() is not None:
-            return
-        self._made[key] = making.result()
-        self._bytes += self._weigh(key, making.result())
-        while self._bytes > self._bytes_max:
-            dropped, made = self._made.popitem(last=False)
-            self._bytes -= self._weigh(dropped, made)
+        if not making.cancelled() and making.exception() is None:
+            self._made.keep(key, making.result())

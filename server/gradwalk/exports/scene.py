@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -20,10 +19,11 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Timer
-from typing import Generic, TypedDict, TypeVar
+from typing import TypedDict
 
 from gradwalk.exports.exporter import ExportUnavailable, Look
 from gradwalk.protocol.facts import Fact, fact
+from gradwalk.recent import Recent
 from gradwalk.words.catalogue import FOLDER, LANGUAGE, read_catalogue
 
 log = logging.getLogger(__name__)
@@ -77,32 +77,6 @@ class Script:
         return sha256(self.language.encode() + b"\n" + self.document).hexdigest()
 
 
-Kept = TypeVar("Kept")
-
-
-class Recent(Generic[Kept]):
-    """What was made, by key, up to so many bytes; what was not asked for longest goes first."""
-
-    def __init__(self, bytes_max: int) -> None:
-        self._bytes_max = bytes_max
-        self._kept: OrderedDict[str, tuple[Kept, int]] = OrderedDict()
-
-    def get(self, key: str) -> Kept | None:
-        """What was kept under the key."""
-        if key not in self._kept:
-            return None
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
-
-    def put(self, key: str, made: Kept, size: int) -> list[str]:
-        """Keeps it, whatever its size; gives the keys of what had to go."""
-        self._kept[key] = made, size
-        gone = []
-        while len(self._kept) > 1 and sum(each for _, each in self._kept.values()) > self._bytes_max:
-            gone.append(self._kept.popitem(last=False)[0])
-        return gone
-
-
 class Engine:
     """One such process, with what it has open and the language that it speaks."""
 
@@ -115,7 +89,8 @@ class Engine:
             raise ExportUnavailable(fact("extra-missing", name="mini-racer", extra="files"))
         if not all(script.is_file() for script in SCRIPTS):
             raise ExportUnavailable(fact("export-needs-page"))
-        self.open = Recent[Walks](open_bytes_max)
+        self.open = Recent[str, tuple[Walks, int]](open_bytes_max, lambda _, opened: opened[1])
+        """What is said of each, and the bytes of its document."""
         self._seconds_max = seconds_max
         self._language = LANGUAGE
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (`end` closes it)
@@ -189,7 +164,7 @@ class Scene:
     def __init__(self, open_bytes_max: int = OPEN_BYTES_MAX, seconds_max: float = SECONDS_MAX) -> None:
         self._lock = Lock()
         self._engine: Engine | None = None
-        self._baked = Recent[bytes](BAKED_BYTES_MAX)
+        self._baked = Recent[str, bytes](BAKED_BYTES_MAX, lambda _, baked: len(baked))
         self._open_bytes_max = open_bytes_max
         self._seconds_max = seconds_max
 
@@ -211,10 +186,10 @@ class Scene:
         """JSON of `Baked` in frontend/src/embed/baked.ts: layouts and formulas of an encoded document."""
         key = sha256(document).hexdigest()
         with self._lock:
-            baked = self._baked.get(key)
+            baked = self._baked.recall(key)
             if baked is None:
                 baked = self._find_engine().ask("bake", document.decode()).encode()
-                self._baked.put(key, baked, len(baked))
+                self._baked.keep(key, baked)
             return baked
 
     def end(self) -> None:
@@ -231,12 +206,14 @@ class Scene:
         return self._engine
 
     def _open(self, engine: Engine, script: Script) -> Walks:
-        walks = engine.open.get(script.key)
-        if walks is None:
-            engine.speak(script.language)
-            walks = json.loads(engine.ask("open", script.key, script.document.decode()))
-            for gone in engine.open.put(script.key, walks, len(script.document)):
-                engine.ask("close", gone)
+        known = engine.open.recall(script.key)
+        if known is not None:
+            return known[0]
+        engine.speak(script.language)
+        walks: Walks = json.loads(engine.ask("open", script.key, script.document.decode()))
+        # One that is larger than all that may be open is open alone.
+        for gone in engine.open.keep(script.key, (walks, min(len(script.document), self._open_bytes_max))):
+            engine.ask("close", gone)
         return walks
 
 

@@ -14,8 +14,7 @@ from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import name_key
 from gradwalk.store.compression import compress
-from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, refuse_too_large
+from gradwalk.store.store import StoreError, refuse_too_large, remember_bodies
 
 _DAY_SECONDS = 86_400
 TRACE_SECONDS = 30 * _DAY_SECONDS
@@ -33,14 +32,14 @@ class RedisStore:
 
     def __init__(self, connection: redis.asyncio.Redis) -> None:
         self._connection = connection
-        self._memory = Memory()
+        self._memory = remember_bodies()
 
     async def get_trace(self, trace_id: str) -> bytes | None:
         body = self._memory.recall(trace_id)
         if body is None:
             body = await self._ask(self._connection.getex(name_key("trace", trace_id), ex=TRACE_SECONDS))
             if body is not None:
-                self._memory.remember(trace_id, body)
+                self._memory.keep(trace_id, body)
         return body
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:

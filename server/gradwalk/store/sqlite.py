@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gradwalk.store.compression import compress
-from gradwalk.store.memory import Memory
-from gradwalk.store.store import StoreError, refuse_too_large
+from gradwalk.store.store import StoreError, refuse_too_large, remember_bodies
 
 T = TypeVar("T")
 
@@ -74,8 +73,8 @@ class SqliteStore:
         self._path = path
         self._bytes_max = {"trace": trace_bytes_max, "snippet": snippet_bytes_max}
         self._sizes = {"trace": _Size(), "snippet": _Size()}
-        self._memory = Memory()
-        self._files = Memory()
+        self._memory = remember_bodies()
+        self._files = remember_bodies()
         self._touched: dict[str, float] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         self._reader = self._connect()
@@ -94,13 +93,13 @@ class SqliteStore:
             body = self._read("SELECT body FROM trace WHERE id = ?", trace_id)
             if body is None:
                 return None
-            self._memory.remember(trace_id, body)
+            self._memory.keep(trace_id, body)
         self._touch("trace", trace_id)
         return body
 
     async def put_trace(self, trace_id: str, document: bytes) -> None:
         body = await self._write(lambda: self._insert_trace(trace_id, document))
-        self._memory.remember(trace_id, body)
+        self._memory.keep(trace_id, body)
 
     async def get_snippet(self, snippet_id: str) -> bytes | None:
         request = self._read("SELECT request FROM snippet WHERE id = ?", snippet_id)
@@ -122,7 +121,7 @@ class SqliteStore:
     async def put_file(self, address: str, body: bytes) -> None:
         # In memory alone: made again in seconds, and as large as a thousand traces.
         refuse_too_large(body)
-        self._files.remember(address, body)
+        self._files.keep(address, body)
 
     async def check(self) -> None:
         await self._write(self._probe)

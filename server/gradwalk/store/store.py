@@ -2,8 +2,14 @@
 
 from typing import Protocol
 
+from gradwalk.recent import Recent
+
 FILE_BYTES_MAX = 64 << 20
 """Of one file made of a trace."""
+_REMEMBERED_BYTES_MAX = 65 << 20
+"""The largest file fits."""
+_ENTRY_BYTES = 500
+"""Of a body's name and its place in the table."""
 
 
 class StoreError(RuntimeError):
@@ -49,3 +55,8 @@ def refuse_too_large(body: bytes) -> None:
     """Raises StoreError for a file that is larger than what is kept."""
     if len(body) > FILE_BYTES_MAX:
         raise StoreError(f"a file of {len(body) >> 20} MiB is not kept; the most is {FILE_BYTES_MAX >> 20} MiB")
+
+
+def remember_bodies() -> Recent[str, bytes]:
+    """Bodies that this process was asked for lately: what a whole hall asks for is read from the store once."""
+    return Recent(_REMEMBERED_BYTES_MAX, lambda _, body: len(body) + _ENTRY_BYTES)

@@ -27,24 +27,16 @@ class Mirror:
         """Connections of each participant on this server."""
         self.reading = asyncio.Lock()
         self._tally_due: asyncio.TimerHandle | None = None
-        self._views: dict[Audience, bytes] = {}
+        self.views: dict[Audience, bytes] = {}
+        """As the room was read last; none before."""
         self._changes = {audience: Change() for audience in Audience}
-
-    def view(self, audience: Audience) -> bytes:
-        """As it was read last."""
-        return self._views[audience]
-
-    @property
-    def is_known(self) -> bool:
-        """False until the first state was read."""
-        return bool(self._views)
 
     def note_state(self, state: RoomState) -> None:
         """Wakes those for whom there is news."""
         for audience in Audience:
             view = encode(view_of(state, audience))
-            if view != self._views.get(audience):
-                self._views[audience] = view
+            if view != self.views.get(audience):
+                self.views[audience] = view
                 self._changes[audience].tell()
 
     async def await_change(self, audience: Audience) -> bool:

@@ -103,11 +103,11 @@ class Rooms:
         await self._read(mirror)
         if not mirror.is_open:
             raise NoSuchRoom(NO_SUCH_ROOM)
-        return mirror.view(Audience.HALL)
+        return mirror.views[Audience.HALL]
 
     async def present(self, code: str, secret: str, shown: Shown) -> int:
         """Sets what everybody sees; gives the revision."""
-        before = await self._authorized(code, secret)
+        before = await self.authorize(code, secret)
         revision = await self._storage.show(code, shown, forget_answers=begins_anew(before, shown))
         await self._storage.say(code, CHANGED)
         return revision
@@ -135,9 +135,12 @@ class Rooms:
             await self._storage.set_away(code, participant, away=not following)
             await self._storage.say(code, COUNTED)
 
-    async def authorize(self, code: str, secret: str) -> None:
-        """Nothing, for the presenter."""
-        await self._authorized(code, secret)
+    async def authorize(self, code: str, secret: str) -> Shown:
+        """What is shown, for the presenter, of whom this is a sign of life."""
+        room = await self._storage.find(code)
+        check_secret(secret, room.secret)
+        await self._storage.keep_open(code)
+        return room.shown
 
     async def follow(self, code: str, audience: Audience, participant: str | None) -> AsyncGenerator[bytes | None]:
         """The encoded view now and after every change; None when nothing has changed for a while.
@@ -156,13 +159,13 @@ class Rooms:
         try:
             if participant is not None:
                 await self._take_seat(code, participant)
-            if not mirror.is_known or audience is Audience.PRESENTER:
+            if not mirror.views or audience is Audience.PRESENTER:
                 await self._read(mirror)
             if not mirror.is_open:
                 raise NoSuchRoom(NO_SUCH_ROOM)
             told = None
             while mirror.is_open and not self._is_stopping:
-                news = mirror.view(audience)
+                news = mirror.views[audience]
                 if news is not told:
                     told = news
                     yield news
@@ -195,13 +198,6 @@ class Rooms:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._storage.close()
-
-    async def _authorized(self, code: str, secret: str) -> Shown:
-        """What is shown, for the presenter, of whom this is a sign of life."""
-        room = await self._storage.find(code)
-        check_secret(secret, room.secret)
-        await self._storage.keep_open(code)
-        return room.shown
 
     async def _find(self, code: str, participant: str) -> Found:
         room = await self._storage.find(code, participant)

@@ -67,7 +67,7 @@ class ClusterStorage:
         (secret, shown), seat = await self._ask(
             lambda ask: ask.hmget(_key(code), "secret", "shown").zscore(_key(code, "seats"), participant)
         )
-        if shown is None:
+        if secret is None or shown is None:
             raise NoSuchRoom(NO_SUCH_ROOM)
         return Found(secret.decode(), Shown.model_validate_json(shown), seat is not None)
 
@@ -126,16 +126,17 @@ class ClusterStorage:
 
     async def state(self, code: str) -> RoomState:
         seats, away = _key(code, "seats"), _key(code, "away")
-        _, (revision, shown), answers, seated, gone = await self._ask(
+        _, (secret, revision, shown), answers, seated, gone = await self._ask(
             lambda ask: (
                 ask.zremrangebyscore(seats, "-inf", time.time())
-                .hmget(_key(code), "revision", "shown")
+                .hmget(_key(code), "secret", "revision", "shown")
                 .hvals(_key(code, "answers"))
                 .zcard(seats)
                 .zintercard(2, [seats, away])
             )
         )
-        if shown is None:
+        # One that was closed while it was shown has no secret any more.
+        if secret is None or shown is None:
             raise NoSuchRoom(NO_SUCH_ROOM)
         now_shown = Shown.model_validate_json(shown)
         counted = count_answers(now_shown, [answer.decode() for answer in answers])

@@ -67,10 +67,8 @@ async def test_a_file_is_the_exporters_and_made_once_for_all_who_ask_and_never_f
         long = await order(write_document(trace(CHAIN).document), store)
         left = await runs.join_or_start(long.address("1"), long, Lane.BATCH)
         with left.follower():
-            await until(lambda: left.progress[0] > 0)
-            assert makers()
-        await until(lambda: not makers())
-        await until(lambda: left.state is RunState.DONE)
+            await until(lambda: left.progress[0] > 0 and makers())
+        await until(lambda: not makers() and left.state is RunState.DONE)
         assert not left.outcome.lasting
         job = await order(DOCUMENT, store)
         asked = await asyncio.gather(*[runs.join_or_start(job.address("1"), job, Lane.BATCH) for _ in range(20)])

@@ -169,9 +169,11 @@ export function tableOf(
   return { role, caption, matrix, shape, flattenedFrom };
 }
 
-/** A table of a tensor, told that it has more axes than so many. */
-export function flattened(table: Factoring, value: TensorValue, axes: number): Factoring {
-  return value.shape.length > axes ? { ...table, flattenedFrom: shapeText(value.shape) } : table;
+/** A table of a tensor, told where that has more axes than the table has sizes. */
+export function flattened(table: Factoring, value: TensorValue): Factoring {
+  return value.shape.length > table.shape.length
+    ? { ...table, flattenedFrom: shapeText(value.shape) }
+    : table;
 }
 
 /** How many outputs sent a gradient: one of several alone does not make up what was returned. */

@@ -9,7 +9,7 @@ import { toNumber } from "../model/numbers";
 import type { LocalJacobian, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import type { Factor, OperandEquation } from "./equation";
-import type { Place, ProductForm } from "./form";
+import type { Factoring, Place, ProductForm } from "./form";
 import {
   alongRowOrColumn,
   arrivedCount,
@@ -23,6 +23,7 @@ import {
   tableOf,
   V_CAPTION,
 } from "./form";
+import type { View } from "./views";
 
 /** v as one row times the whole J. */
 export function fullJacobian(operand: OperandEquation, returned: TensorValue): ProductForm | null {
@@ -65,40 +66,54 @@ function timesJacobian(
   stacked: number | null,
 ): ProductForm | null {
   const [first] = parts;
-  if (first === undefined || parts.length !== arrivedCount(operand) || returned.data === undefined)
-    return null;
+  if (first === undefined || parts.length !== arrivedCount(operand)) return null;
   const m = stacked ?? 1;
-  const { columns } = first.matrix;
-  if (parts.some(({ v, matrix }) => v.data?.length !== m * matrix.rows)) return null;
-  if (returned.data.length !== m * columns) return null;
+  const vs = parts.map(({ v, matrix }) => rowsOf(v, m, matrix.rows));
   const jacobian = below(parts.map(({ matrix }) => matrix));
-  const left = beside(parts.map(({ v, matrix }) => ({ rows: m, columns: matrix.rows, cells: v.data ?? [] })));
+  const result = rowsOf(returned, m, jacobian.columns);
+  if (!vs.every((each) => each !== null) || result === null) return null;
   if (Math.max(m, jacobian.rows, jacobian.columns) > MOST_SHOWN) return null;
-  const result: Matrix = { rows: m, columns, cells: returned.data };
-  const termsAt = (place: Place) => rowMeetsColumn(left, jacobian, place);
   const isOne = parts.length === 1;
-  const batch = stacked === null ? [] : [m];
+  const batch = sizes(stacked === null ? [] : [m]);
   const rows = sizes([jacobian.rows], true);
-  const vs = tableOf("v", manyCaption(parts.length, stacked), left, [...sizes(batch), ...rows]);
+  const columns = sizes([jacobian.columns]);
+  const left = tableOf("v", manyCaption(parts.length, stacked), beside(vs), [...batch, ...rows]);
   const partial = derivative(operand, isOne ? "player-partial" : "player-partial-outputs");
-  const right = tableOf("jacobian", partial, jacobian, [...rows, ...sizes([columns])]);
+  const right = tableOf("jacobian", partial, jacobian, [...rows, ...columns]);
   const caption =
     stacked === null ? returnedFor(operand) : label("player-returned-rows", { name: operand.name });
+  return rowsTimes(
+    "jacobian",
+    isOne ? flattened(left, first.v) : left,
+    () => right,
+    flattened(tableOf("result", caption, result, [...batch, ...columns]), returned),
+  );
+}
+
+/** Rows, each times the J of its row. */
+function rowsTimes(
+  view: View,
+  left: Factoring,
+  jacobianOf: (row: number) => Factoring,
+  result: Factoring,
+): ProductForm {
+  const termsAt = (place: Place) => rowMeetsColumn(left.matrix, jacobianOf(place.row).matrix, place);
   return {
-    view: "jacobian",
+    view,
     rule: "terms",
     operator: "×",
-    isTrue: reproduces(result, termsAt),
-    left: isOne ? flattened(vs, first.v, batch.length + 1) : vs,
-    result: flattened(
-      tableOf("result", caption, result, sizes([...batch, columns])),
-      returned,
-      batch.length + 1,
-    ),
-    rightAt: () => right,
+    isTrue: reproduces(result.matrix, termsAt),
+    left,
+    result,
+    rightAt: ({ row }) => jacobianOf(row),
     termsAt,
     resultOf: alongRowOrColumn,
   };
+}
+
+/** A tensor as so many rows; null where it has other numbers, or none that are written out. */
+function rowsOf({ data }: TensorValue, rows: number, columns: number): Matrix | null {
+  return data?.length === rows * columns ? { rows, columns, cells: data } : null;
 }
 
 /** @param rows how many v's each output has; null where they are not stacked */
@@ -122,43 +137,28 @@ export function stackOfRows(
   v: TensorValue,
   returned: TensorValue,
 ): ProductForm | null {
-  const found = jacobian === null ? null : blocksOf(jacobian);
-  const [first] = found?.blocks ?? [];
-  if (jacobian === null || found === null || first === undefined) return null;
-  if (v.data === undefined || returned.data === undefined) return null;
-  const { batch, blocks } = found;
-  const left: Matrix = { rows: blocks.length, columns: first.rows, cells: v.data };
-  const result: Matrix = { rows: blocks.length, columns: first.columns, cells: returned.data };
-  if (Math.max(blocks.length, first.rows, first.columns) > MOST_SHOWN) return null;
-  if (left.cells.length !== left.rows * left.columns) return null;
-  if (result.cells.length !== result.rows * result.columns) return null;
+  const { batch, blocks } = (jacobian && blocksOf(jacobian)) ?? { batch: [], blocks: [] };
+  const [first] = blocks;
+  if (first === undefined || Math.max(blocks.length, first.rows, first.columns) > MOST_SHOWN) return null;
+  const left = rowsOf(v, blocks.length, first.rows);
+  const result = rowsOf(returned, blocks.length, first.columns);
+  if (left === null || result === null) return null;
   const isShared = blocks.every(({ cells }) => cells.every((cell, at) => cell === first.cells[at]));
-  const blockAt = (row: number): Matrix => blocks[row] ?? first;
-  const termsAt = (place: Place) => rowMeetsColumn(left, blockAt(place.row), place);
-  if (!reproduces(result, termsAt)) return null;
-  const matching = sizes([first.rows], true);
-  const axes = batch.length + 1;
+  const [rows, columns] = [sizes([first.rows], true), sizes([first.columns])];
   const partial = derivative(operand);
-  return {
-    view: "matrices",
-    rule: "terms",
-    operator: "×",
-    isTrue: true,
-    left: flattened(tableOf("v", V_CAPTION, left, [...sizes(batch), ...matching]), v, axes),
-    result: flattened(
-      tableOf("result", returnedFor(operand), result, sizes([...batch, first.columns])),
-      returned,
-      axes,
-    ),
-    rightAt: ({ row }) => {
-      const caption = isShared
-        ? label("player-jacobian-each-row", { jacobian: partial })
-        : label("player-jacobian-of-row", { jacobian: partial, row: String(row + 1) });
-      return tableOf("jacobian", caption, blockAt(row), [...matching, ...sizes([first.columns])]);
-    },
-    termsAt,
-    resultOf: alongRowOrColumn,
+  const jacobianOf = (row: number): Factoring => {
+    const caption = isShared
+      ? label("player-jacobian-each-row", { jacobian: partial })
+      : label("player-jacobian-of-row", { jacobian: partial, row: String(row + 1) });
+    return tableOf("jacobian", caption, blocks[row] ?? first, [...rows, ...columns]);
   };
+  const form = rowsTimes(
+    "matrices",
+    flattened(tableOf("v", V_CAPTION, left, [...sizes(batch), ...rows]), v),
+    jacobianOf,
+    flattened(tableOf("result", returnedFor(operand), result, [...sizes(batch), ...columns]), returned),
+  );
+  return form.isTrue ? form : null;
 }
 
 function blocksOf(jacobian: LocalJacobian): Blocks | null {

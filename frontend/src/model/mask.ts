@@ -91,61 +91,53 @@ function isShown(wanted: Phase, phase: Phase | null): boolean {
 }
 
 /** A step of which only is known that it will be; of the second, also what `.grad` holds when its pass begins. */
-const hideStep = once((step: Step) => hidden(step, false));
-const hideFirst = once((step: Step) => hidden(step, true));
+const hideStep = once((step: Step) => hidden(step, UNSEEN));
+const hideFirst = once((step: Step) => hidden(step, step.accumulate?.before ?? UNSEEN));
 
-function hidden(step: Step, isBeforeKnown: boolean): Step {
-  const {
-    inside: _inside,
-    substitutions: _substitutions,
-    moves: _moves,
-    hooks: _hooks,
-    changes: _changes,
-    ...rest
-  } = step;
-  const rid: Step = {
-    ...rest,
-    grad_outputs: step.grad_outputs.map(unseen),
-    contributions: step.contributions.map((contribution) => ({ ...contribution, value: UNSEEN })),
-    grad_inputs: step.grad_inputs.map(unseen),
-    local_jacobians: [],
-    accumulate:
-      step.accumulate === null
-        ? null
-        : {
-            leaf: step.accumulate.leaf,
-            before: isBeforeKnown ? step.accumulate.before : UNSEEN,
-            after: UNSEEN,
-          },
-  };
-  return standsFor(rid, step);
+function hidden(step: Step, before: Gradient): Step {
+  const { accumulate } = step;
+  return standsFor(
+    {
+      ...without(step, TOLD_WITH_SUM, TOLD_WITH_PRODUCT, ["substitutions"]),
+      grad_outputs: step.grad_outputs.map(unseen),
+      contributions: step.contributions.map((contribution) => ({ ...contribution, value: UNSEEN })),
+      grad_inputs: step.grad_inputs.map(unseen),
+      local_jacobians: [],
+      accumulate: accumulate && { leaf: accumulate.leaf, before, after: UNSEEN },
+    },
+    step,
+  );
 }
 
 /** @param phase the last phase that may be seen; null: the contributions without their sum */
 function hidePhases(step: Step, phase: Phase | null, isShapeHidden: boolean): Step {
   if (isShown("land", phase)) return step;
-  const { inside, substitutions, moves, hooks, changes, ...rest } = step;
+  const accumulate = step.accumulate && hideAfter(step.accumulate);
+  if (isShown("multiply", phase)) return standsFor({ ...step, accumulate }, step);
+  const { substitutions } = step;
   const hasSum = phase !== null;
-  const hasProduct = isShown("multiply", phase);
   return standsFor(
     {
-      ...rest,
-      ...(hasProduct && inside !== undefined ? { inside } : {}),
-      ...(hasProduct && moves !== undefined ? { moves } : {}),
-      ...(hasSum && hooks !== undefined ? { hooks } : {}),
-      ...(hasProduct && changes !== undefined ? { changes } : {}),
-      ...(substitutions === undefined
-        ? {}
-        : { substitutions: hasProduct ? substitutions : substitutions.map(hideNumbers) }),
+      ...without(step, hasSum ? [] : TOLD_WITH_SUM, TOLD_WITH_PRODUCT),
+      ...(substitutions && { substitutions: substitutions.map(hideNumbers) }),
       grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
-      grad_inputs: hasProduct
-        ? step.grad_inputs
-        : step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
-      local_jacobians: hasProduct ? step.local_jacobians : step.local_jacobians.map(withoutProducts),
-      accumulate: step.accumulate === null ? null : hideAfter(step.accumulate),
+      grad_inputs: step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
+      local_jacobians: step.local_jacobians.map(withoutProducts),
+      accumulate,
     },
     step,
   );
+}
+
+/** What a step tells of itself when its v is known, and when its product is; before, not even that there is some. */
+const TOLD_WITH_SUM = ["hooks"] as const;
+const TOLD_WITH_PRODUCT = ["inside", "moves", "changes"] as const;
+type Told = (typeof TOLD_WITH_SUM | typeof TOLD_WITH_PRODUCT)[number] | "substitutions";
+
+function without(step: Step, ...names: readonly (readonly Told[])[]): Step {
+  const rest = { ...step };
+  for (const name of names.flat()) delete rest[name];
+  return rest;
 }
 
 function withoutProducts({ nan_products: _products, ...jacobian }: LocalJacobian): LocalJacobian {

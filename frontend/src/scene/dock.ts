@@ -3,6 +3,8 @@ import type { Box, Size } from "../layout/geometry";
 import { around } from "../layout/geometry";
 import { type Layout, standing } from "../layout/place";
 import { type Camera, project, type Region } from "./camera";
+import type { CalloutScene } from "./equation";
+import type { Shape } from "./shapes";
 
 export interface Dock {
   readonly side: "below" | "beside";
@@ -80,3 +82,23 @@ export function tieOf(
   const lane = Math.max(from, Math.min(all.y + all.height + LANE_PX, region.height - LANE_PX));
   return [down(lane), { x, y: lane, width: Math.max(0, map.width - x), height: 0 }];
 }
+
+const TIE_PX = 2;
+
+/** The same, in the graph's own coordinates: under its cards, so that it crosses no text. */
+export function drawTie(
+  callout: CalloutScene | null,
+  node: Box | null,
+  ...[side, layout, camera, region, map]: [Dock["side"], Layout, Camera, Region, Size]
+): readonly Shape[] {
+  if (callout === null || node === null || map.width === 0) return [];
+  const { x, y, k } = camera;
+  const thick = (length: number): number => Math.max(TIE_PX, length) / k;
+  return tieOf(side, node, layout, camera, region, map).map((line) => ({
+    kind: "rect",
+    box: { x: (line.x - x) / k, y: (line.y - y) / k, width: thick(line.width), height: thick(line.height) },
+    fill: TIE_INKS[callout.kind],
+  }));
+}
+
+const TIE_INKS = { vjp: "gradient", accumulate: "accumulated", forward: "forward" } as const;

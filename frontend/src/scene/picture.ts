@@ -10,8 +10,8 @@ import type { TraceState } from "../model/trace";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
-import { type Camera, detailAt, follower, groundOf, lettersAt, type Region, sizeToRead } from "./camera";
-import { type Dock, dockOf, tieOf } from "./dock";
+import { detailAt, follower, groundOf, lettersAt, type Region, sizeToRead } from "./camera";
+import { type Dock, dockOf, drawTie } from "./dock";
 import { drawDock, TYPE_SCALE } from "./dockpicture";
 import { drawCallout } from "./equation";
 import { V_CAPTION } from "./form";
@@ -32,7 +32,6 @@ export interface PictureView {
 }
 
 const MARGIN = 24;
-const TIE_PX = 2;
 
 export function drawPicture(view: PictureView): readonly Shape[] {
   const { trace, position, progress, layout, size } = view;
@@ -51,11 +50,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     graph === null ? null : boxOf(graph, layout, walk.nodes[index] ?? "");
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
-  const tie =
-    callout === null || active === null ? [] : tieOf(split.side, active, layout, camera, region, map);
-  const ink =
-    callout?.kind === "accumulate" ? "accumulated" : callout?.kind === "forward" ? "forward" : "gradient";
-  const stem = tie.map((box): Shape => ({ kind: "rect", box: inWorld(box, camera), fill: ink }));
+  const tie = drawTie(callout, active, split.side, layout, camera, region, map);
   const look = {
     direction: position.direction,
     precision: DEFAULT_PRECISION,
@@ -63,7 +58,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     letters: lettersAt(camera.k),
     ground: groundOf(region, camera),
   };
-  const shapes = drawMap(still, layout, progress, look, stem);
+  const shapes = drawMap(still, layout, progress, look, tie);
   const ground: Shape = { kind: "rect", box: map, fill: "ground" };
   const world: Shape = { kind: "group", children: shapes, at: camera };
   return [
@@ -92,12 +87,6 @@ export function drawPicture(view: PictureView): readonly Shape[] {
       dock,
     ),
   ];
-}
-
-/** A line on screen, in the graph's own coordinates. */
-function inWorld({ x, y, width, height }: Box, { x: left, y: top, k }: Camera): Box {
-  const thick = (length: number): number => Math.max(TIE_PX, length) / k;
-  return { x: (x - left) / k, y: (y - top) / k, width: thick(width), height: thick(height) };
 }
 
 /** The map fills its side up to the edges, the dock keeps a margin. */

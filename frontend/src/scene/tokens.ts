@@ -103,20 +103,37 @@ export function drawTokens(
     const between = ([from, to]: readonly [number, number]): number => from + (to - from) * eased;
     const on = pointAt(travel.curve, between([travel.from, travel.to]));
     if (on === null) return [];
-    const lift = between(travel.lift);
+    const size = tokenSize(travel.gradient, scale);
+    const at = keptIn({ x: on.x, y: on.y - between(travel.lift) }, on, size, scale, ground);
     return [
       {
         id: travel.id,
         kind: travel.kind,
         ...tokenText(travel.gradient, scale),
-        at: { x: on.x, y: on.y - lift },
-        lift,
-        size: tokenSize(travel.gradient, scale),
+        at,
+        lift: on.y - at.y,
+        size,
         opacity: between(travel.fade),
         moving: travel.from !== travel.to && progress < 1,
       },
     ];
   });
+}
+
+/** In view where its edge is, or where it would be cut at the border: what is farther away stays out of sight. */
+function keptIn(at: Point, on: Point, size: Size, scale: number, ground: Box | null): Point {
+  if (ground === null) return at;
+  const [width, height] = [size.width * scale, size.height * scale];
+  const isNear = (point: Point, across: number, down: number): boolean =>
+    Math.abs(point.x - ground.x - ground.width / 2) <= ground.width / 2 + across &&
+    Math.abs(point.y - ground.y - ground.height / 2) <= ground.height / 2 + down;
+  if (!isNear(on, 0, 0) && !isNear(at, width, height)) return at;
+  const right = ground.x + ground.width - width / 2;
+  const bottom = ground.y + ground.height - height / 2;
+  return {
+    x: Math.max(ground.x + width / 2, Math.min(at.x, right)),
+    y: Math.max(ground.y + height / 2, Math.min(at.y, bottom)),
+  };
 }
 
 function tokenSize(gradient: Gradient, scale: number): Size {

@@ -1,4 +1,5 @@
 /** How a program comes to the page: from a room's address, a link, an example, or the first example of all. */
+import { mayRunUnasked } from "../embed/run";
 import { type Position, parsePosition } from "../model/position";
 import { type Example, fetchExamples } from "../stream/examples";
 import { fetchSnippet, snippetOf } from "../stream/snippet";
@@ -8,11 +9,6 @@ import { type LiveRoom, placeOf } from "./room.svelte";
 import type { Session } from "./session.svelte";
 
 const FETCH_MS = 20_000;
-
-/** A link may bring any program; on one's own machine it may also run at once. */
-function isTrusted(): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-}
 
 export class Opening {
   examples = $state.raw<readonly Example[]>([]);
@@ -77,7 +73,7 @@ export class Opening {
   private async openProgram(address: Address, source: string): Promise<void> {
     this.session.open(address);
     this.opened = true;
-    this.waiting = !isTrusted();
+    this.waiting = !mayRunUnasked();
     if (!this.waiting) this.session.runOpened();
     if (this.examples.length === 0) await this.loadExamples();
     if (this.session.source !== source) return;

@@ -10,7 +10,7 @@ import { fetchTypesetter } from "../render/typesetting.svelte";
 import { label } from "../words/say";
 import { type Inbound, type Kind, type Outbound, readMessage, SETTABLE, writeMessage } from "./messages";
 import { type Runner, runnerOf, runnerOfRequest } from "./rerun";
-import { requestIn, run } from "./run";
+import { mayRunUnasked, requestIn, run } from "./run";
 import { applySetting, applySettings } from "./settings";
 import type { StepDetail, Viewer } from "./viewer.svelte";
 
@@ -64,7 +64,6 @@ function report(element: PageElement, unreadable: readonly string[]): void {
   element.viewer.trouble = label("player-damaged", { names: unreadable.join(", ") });
 }
 
-/** A program may come from anybody: it runs by itself only where the reader runs the server. */
 async function runHash(element: PageElement, keys: URLSearchParams): Promise<void> {
   try {
     const request = await requestIn(keys);
@@ -79,7 +78,7 @@ async function runHash(element: PageElement, keys: URLSearchParams): Promise<voi
         element.complain(label("player-not-run", { reason: (error as Error).message }));
       }
     };
-    if (["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) await go();
+    if (mayRunUnasked()) await go();
     else element.viewer.offer = { source: request.source, accept: () => void go() };
   } catch (error) {
     element.complain(error instanceof SyntaxError ? label("player-damaged-value") : (error as Error).message);

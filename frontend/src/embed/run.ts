@@ -22,6 +22,11 @@ export async function requestIn(keys: URLSearchParams): Promise<TraceRequest | n
   return { source, options };
 }
 
+/** A program may come from anybody: it runs by itself only where the reader runs the server. */
+export function mayRunUnasked(): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+}
+
 /** Hands over the trace as it grows; throws, with the server's reason, where it may not run. */
 export async function run(request: TraceRequest, ontrace: (trace: TraceState) => void): Promise<void> {
   // Most viewers show a trace that is there already.

@@ -85,12 +85,18 @@ export function tieOf(
 
 const TIE_PX = 2;
 
+/** What is seen of a graph, and where its dock is. */
+export interface Seen {
+  readonly side: Dock["side"];
+  readonly layout: Layout;
+  readonly camera: Camera;
+  readonly region: Region;
+  readonly map: Size;
+}
+
 /** The same, in the graph's own coordinates: under its cards, so that it crosses no text. */
-export function drawTie(
-  callout: CalloutScene | null,
-  node: Box | null,
-  ...[side, layout, camera, region, map]: [Dock["side"], Layout, Camera, Region, Size]
-): readonly Shape[] {
+export function drawTie(callout: CalloutScene | null, node: Box | null, seen: Seen): readonly Shape[] {
+  const { side, layout, camera, region, map } = seen;
   if (callout === null || node === null || map.width === 0) return [];
   const { x, y, k } = camera;
   const thick = (length: number): number => Math.max(TIE_PX, length) / k;

@@ -50,7 +50,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
     graph === null ? null : boxOf(graph, layout, walk.nodes[index] ?? "");
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
-  const tie = drawTie(callout, active, split.side, layout, camera, region, map);
+  const tie = drawTie(callout, active, { side: split.side, layout, camera, region, map });
   const look = {
     direction: position.direction,
     precision: DEFAULT_PRECISION,

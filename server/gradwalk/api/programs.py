@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
+import orjson
 from fastapi import Query, Request
-from pydantic import ValidationError
 
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.service import Service
@@ -83,8 +83,8 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
     if body is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-program"))
     try:
-        return TraceRequest.model_validate_json(body)
-    except ValidationError as error:
+        return TraceRequest.model_validate(orjson.loads(body))
+    except ValueError as error:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-program-unreadable")) from error
 
 

@@ -11,6 +11,7 @@ from tests.world.shared import OWNER_TOKEN, SharedServer
 from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
+DEEP = b"[" * 101 + b"]" * 101
 REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "values/0")
 
 
@@ -23,12 +24,9 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
         pytest.param(b'{"source": "\\ud800"}', 422, "surrogate", id="lone surrogate"),
         pytest.param(b'{"source": "\xff"}', 422, "UTF-8", id="not UTF-8"),
         pytest.param(b'{"source": "x", "options": {"inputs": {"x": NaN}}}', 422, "", id="NaN"),
-        pytest.param(
-            b'{"source": "x", "options": {"inputs": {"x": ' + b"[" * 10_000 + b"}}}", 422, "depth", id="nested"
-        ),
-        pytest.param(
-            b'{"source": "x", "options": {"inputs": {"x": %b}}}' % (b"[" * 101 + b"]" * 101), 422, "inputs.x", id="deep"
-        ),
+        pytest.param(b'{"source": "x", "options": %b' % (b"[" * 5_000), 422, "depth", id="nested"),
+        pytest.param(b'{"source": "x", "options": {"grad_output": %b}}' % DEEP, 422, "grad_output", id="deep"),
+        pytest.param(b'{"source": "x", "options": {"grad_output": [%b0]}}' % (b"[]," * 9_000), 413, "", id="lists"),
         pytest.param(b'{"source": "' + b"x" * (128 << 10) + b'"}', 413, "", id="128 KiB"),
     ],
 )
@@ -55,11 +53,11 @@ def test_bytes_of_a_client_are_counted_before_they_are_read(tight_server: Any) -
         why = answer.json().get("fact", {}).get("operands", {}).get("why", {}).get("kind", "")
         return answer.status_code, why
 
-    unreadable, full = b"[" * 60_000, (429, "api-busy-bytes")
+    unreadable, full = b"x" * 60_000, (429, "api-busy-bytes")
     assert [send(unreadable, "192.0.2.1") for _ in range(3)] == [(422, ""), (422, ""), full]
     assert send(b'{"shown": {}}', "192.0.2.1", "/api/rooms") == full
     assert send(b"{}", "192.0.2.2") == (422, "")
-    assert [send(iter([b"["]), "192.0.2.3") for _ in range(2)] == [(422, ""), full]
+    assert [send(iter([b"x"]), "192.0.2.3") for _ in range(2)] == [(422, ""), full]
 
 
 def test_what_is_sent_to_a_room_is_short(server: Any) -> None:

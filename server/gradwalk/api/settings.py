@@ -133,7 +133,9 @@ class Settings(BaseSettings):
         gt=0,
         description="Memory of the server itself; above it, it begins nothing new and answers 503.",
     )
-    body_bytes_max: int = Field(default=128 << 10, gt=0, description="Length of one request; to a room at most 4 KiB.")
+    body_bytes_max: int = Field(
+        default=128 << 10, gt=0, description="Length of one request, each list in it 16 more; to a room 4 KiB."
+    )
     body_rate: str = Field(
         default="16000000/minute",
         description="Bytes in the bodies of one address's requests; one that does not say its length counts in full.",

@@ -1,24 +1,28 @@
 """What may be asked for, and the limits of asking."""
 
-from itertools import chain
 from typing import Annotated, Any
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 NESTED_MAX = 100
 """Lists inside of lists; where JSON is read or written on the way to the program and back, 200 are too many."""
-_NESTING = frozenset({list, tuple, dict})
+_WRITTEN_MAX = 254
+"""Lists inside of lists that orjson writes."""
 
 
 def _refuse_depth(given: Any) -> Any:
-    layer: list[Any] = [[given]]
-    for _ in range(NESTED_MAX + 1):
-        # By the very type: there may be sixty thousand numbers.
-        inside = [each for each in chain.from_iterable(layer) if type(each) in _NESTING]
-        layer = [each.values() if type(each) is dict else each for each in inside]
-        if not layer:
-            return given
-    raise ValueError(f"nested more than {NESTED_MAX} deep")
+    # orjson counts in a tenth of the time that a loop takes over sixty thousand numbers.
+    wrapped = given
+    for _ in range(_WRITTEN_MAX - NESTED_MAX):
+        wrapped = [wrapped]
+    try:
+        orjson.dumps(wrapped)
+    except TypeError as error:
+        # Other complaints are not about depth.
+        if "ecursion" in str(error):
+            raise ValueError(f"nested more than {NESTED_MAX} deep") from None
+    return given
 
 
 Nested = Annotated[Any, AfterValidator(_refuse_depth)]

@@ -158,7 +158,9 @@ def test_a_client_that_used_up_its_processor_time_runs_nothing_more_and_still_re
     assert why(unread) == "api-busy-cpu"
     for replay in ("gradcheck", "steps/0/jacobian"):
         assert why(client.post(f"{path}/{replay}", json={}, headers=address(1))) == "api-busy-cpu"
-    assert why(client.get(f"{path}/export/pages", headers=address(1))) == "api-busy-cpu"
+    for name in ("pages", "svg"):
+        assert why(client.get(f"{path}/export/{name}", headers=address(1))) == "api-busy-cpu"
+    assert "event: problem" in client.get(f"{path}/export/svg/progress", headers=address(1)).text
     assert client.get(path, headers=address(1)).status_code == 200
     for number in (1, 2):
         assert '"problems":0' in post(client, HONEST.format(number=number), 2).text

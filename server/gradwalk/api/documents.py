@@ -1,65 +1,133 @@
 """Processes that read finished traces, so that whoever holds the connections never parses a large one."""
 
 import asyncio
+import itertools
 import multiprocessing
 import os
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
-from weakref import WeakValueDictionary
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
+from gradwalk.engine.engine import BusyError, Lane
+from gradwalk.engine.fairness import FairQueue, Usage, Waiting, count_by_client
+from gradwalk.engine.rates import Rate
+from gradwalk.exports.scene import SCENE
+from gradwalk.protocol.facts import fact
+from gradwalk.store.compression import length_of
 from gradwalk.store.store import StoreError
 
 T = TypeVar("T")
+_Answer = tuple[Any, Exception | None, float]
+"""What was made, or why not, and seconds of processor time."""
 
-_PROCESSES = 2
-"""A trace that takes V8 a minute leaves one to the others."""
+_PROCESSES = 3
+"""Two clients whose traces take V8 a minute leave one to the others."""
 _NICENESS = 5
 """Programs that people watch go first."""
-_SMALL_BYTES = 8 << 10
-"""Of a trace as it is kept: what is shorter is read in a millisecond or two."""
+_SMALL_BYTES = 64 << 10
+"""Of a trace: what is shorter is read in a millisecond or two."""
+_WAITING_BYTES_MAX = 64 << 20
+"""Of the traces that one client's readings wait with."""
+_RETRY_SECONDS = 5
+
+
+@dataclass(eq=False, slots=True)
+class _Reading(Waiting):
+    work: partial[Any]
+    size: int
+    answer: asyncio.Future[Any]
 
 
 class Documents:
-    """Started when they are first needed. Lives on the event loop."""
+    """Started when they are first needed, and paid for from `cpu` by who asks. Lives on the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, cpu: Rate) -> None:
         self._pool = _start()
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """One to each client: whatever it asks for, it has one process, and the others are left to others."""
+        self._cpu = cpu
+        self._numbers = itertools.count()
+        self._usage = Usage()
+        self._queue: FairQueue[_Reading] = FairQueue(self._usage)
+        self._running: dict[_Reading, asyncio.Task[None]] = {}
+        self._waiting_bytes: Counter[str] = Counter()
 
     async def ask(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
         """What `work`, a function of `api.reading`, makes of a trace as it is kept; one after the other for a client.
 
+        To stop waiting leaves the queue; what has begun goes on, and keeps the client's place until it is done.
+
         Raises:
+            BusyError: too much waits for this client.
             Exception: that of `work`.
             StoreError: the process ended over it, twice.
         """
-        turn = self._turns.setdefault(client, asyncio.Lock())
-        await turn.acquire()
-        # A reader who hangs up does not end the work, nor therefore the turn.
-        working = asyncio.ensure_future(self._ask(work, stored, *arguments))
-        working.add_done_callback(lambda _: turn.release())
-        return await asyncio.shield(working)
+        if self._waiting_bytes[client] > _WAITING_BYTES_MAX:
+            raise BusyError(_RETRY_SECONDS, fact("api-busy-client-queue"))
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        doing = partial(work, stored, *arguments)
+        reading = _Reading(Lane.LIVE, client, next(self._numbers), doing, len(stored), answer)
+        self._queue.push(reading)
+        self._waiting_bytes[client] += reading.size
+        self._begin()
+        try:
+            return await answer
+        finally:
+            if answer.cancelled() and reading not in self._running:
+                self._leave_queue(reading)
 
-    async def _ask(self, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
+    def _begin(self) -> None:
+        """Fills the free places with those whose turn it is."""
+        while self._queue and len(self._running) < _PROCESSES:
+            running = count_by_client(self._running)
+            first = self._queue.first(running)
+            if running[first.client]:
+                return
+            self._leave_queue(first)
+            self._running[first] = asyncio.ensure_future(self._carry_out(first))
+
+    def _leave_queue(self, reading: _Reading) -> None:
+        self._queue.remove(reading)
+        self._waiting_bytes[reading.client] -= reading.size
+        if not self._waiting_bytes[reading.client]:
+            del self._waiting_bytes[reading.client]
+
+    async def _carry_out(self, reading: _Reading) -> None:
+        made, error, seconds = await self._read(reading)
+        del self._running[reading]
+        self._usage.note(reading.client, seconds)
+        self._begin()
+        with suppress(BusyError):
+            await self._cpu.take(reading.client, seconds)
+        if reading.answer.cancelled():
+            return
+        if error is None:
+            reading.answer.set_result(made)
+        else:
+            reading.answer.set_exception(error)
+
+    async def _read(self, reading: _Reading) -> _Answer:
+        began = time.monotonic()
         for _ in range(2):
             pool = self._pool
             try:
                 # In a thread: the first ones start a process.
-                answer = await asyncio.to_thread(pool.submit, work, stored, *arguments)
+                answer = await asyncio.to_thread(pool.submit, _measure, reading.work)
                 return await asyncio.wrap_future(answer)
             except BrokenProcessPool:
                 if pool is self._pool:
                     pool.shutdown(wait=False)
                     self._pool = _start()
-        raise StoreError("the process that reads traces ended")
+        return None, StoreError("the process that reads traces ended"), time.monotonic() - began
 
     async def glance(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
         """As `ask`, of what needs no V8: of a small trace it is had here, in a thread, which is sooner."""
-        if len(stored) <= _SMALL_BYTES:
+        if length_of(stored) <= _SMALL_BYTES:
             return await asyncio.to_thread(work, stored, *arguments)
         return await self.ask(client, work, stored, *arguments)
 
@@ -73,6 +141,21 @@ class Documents:
 def _start() -> ProcessPoolExecutor:
     # Not forked: a server has threads.
     return ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn"), _prepare)
+
+
+def _measure(work: partial[Any]) -> _Answer:
+    began = _cpu_seconds()
+    made, failure = None, None
+    try:
+        made = work()
+    except Exception as error:  # noqa: BLE001 (it is raised where it was asked for)
+        failure = error
+    return made, failure, _cpu_seconds() - began
+
+
+def _cpu_seconds() -> float:
+    """Of this process, the V8 that it runs, and those that it ran."""
+    return time.process_time() + sum(os.times()[2:4]) + SCENE.cpu_seconds
 
 
 def _prepare() -> None:

@@ -58,7 +58,7 @@ class Service:
         self.rooms = rooms
         self.metrics = metrics
         self.pieces = Pieces()
-        self.documents = Documents()
+        self.documents = Documents(rates.cpu)
         self._quick = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, made: len(made))
         """Files of one moment and what else is drawn or told of a trace, by an address."""
         self._events = MadeOnce[str, list[bytes]](_KEPT_BYTES_MAX, lambda _, events: sum(map(len, events)))
@@ -172,10 +172,11 @@ class Service:
         """What `work`, a function of `api.reading`, makes of a trace: once for all who ask under one address.
 
         Raises:
-            BusyError: links, frames and players made too much for this client.
+            BusyError: links, frames and players made too much for this client, or it has used up its time.
             Exception: that of `work`.
         """
         if address not in self._quick:
+            await self.rates.cpu.check(client)
             await self.rates.links.take(client)
         return await self._quick.ask(address, lambda: self.documents.ask(client, work, stored, *arguments))
 

@@ -92,14 +92,18 @@ class FairQueue(Generic[W]):
     def pop(self, running: Mapping[str, int]) -> W:
         """As `first`, which leaves the queue."""
         first = self.first(running)
-        client, clients = first.client, self._lanes[first.lane]
-        del clients[client][0]
+        self.remove(first)
+        return first
+
+    def remove(self, job: W) -> None:
+        """It leaves the queue, whenever its turn would have been."""
+        client, clients = job.client, self._lanes[job.lane]
+        clients[client].remove(job)
         if not clients[client]:
             del clients[client]
         self._counts[client] -= 1
         if not self._counts[client]:
             del self._counts[client]
-        return first
 
     def take_all(self) -> list[W]:
         """Every job; the queue is empty afterwards."""

@@ -31,6 +31,13 @@ def decompress(compressed: bytes) -> bytes:
     return zstd.decompress(compressed) if coding_of(compressed) == "zstd" else gzip.decompress(compressed)
 
 
+def length_of(compressed: bytes) -> int:
+    """Of the body, as what `compress` gave tells it."""
+    if coding_of(compressed) == "gzip":
+        return int.from_bytes(compressed[-4:], "little")
+    return zstd.get_frame_info(compressed).decompressed_size or 0
+
+
 def unpack(compressed: bytes) -> Iterator[bytes]:
     """The body in parts: no more of it is in memory than a reader takes at once."""
     if coding_of(compressed) == "zstd":

@@ -4,10 +4,17 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import closing
+from functools import partial
+from types import SimpleNamespace
+from unittest.mock import AsyncMock
 
 import pytest
+from fastapi import FastAPI
 
+from gradwalk.api.bodies import WatchedRoute
 from gradwalk.api.documents import Documents
+from gradwalk.api.made_once import MadeOnce
 from gradwalk.engine.engine import BusyError
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
@@ -64,3 +71,18 @@ async def test_a_large_trace_is_read_elsewhere_and_one_that_ends_its_reader_is_t
     finally:
         documents.close()
     wait_until(lambda: not any(is_alive(pid) for pid, _ in answers))
+
+
+async def test_what_nobody_waits_for_any_more_is_not_made() -> None:
+    app, ended = FastAPI(), asyncio.Event()
+    app.router.route_class = WatchedRoute
+    made = MadeOnce[str, bytes](1_000, lambda *_: 1, is_stopped=True)
+
+    async def make() -> bytes:
+        with closing(SimpleNamespace(close=ended.set)):
+            return await asyncio.Event().wait() and b""
+
+    app.get("/")(partial(made.ask, "key", make))
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    await app(scope, AsyncMock(return_value={"type": "http.disconnect"}), AsyncMock())
+    assert (ended.is_set(), "key" in made) == (True, False)

@@ -1,5 +1,9 @@
-"""Bodies of requests, read once and fast: a hundred kilobytes of numbers would keep the event loop for milliseconds."""
+"""Routes that read bodies fast, and answer nobody who has hung up.
 
+A hundred kilobytes of numbers would keep the event loop for milliseconds, and a picture takes seconds to draw.
+"""
+
+import asyncio
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +17,8 @@ from gradwalk.api.clients import client_of
 
 _CONTAINER_BYTES = 16
 """What each list and object weighs besides its length: reading sixty thousand takes fifteen milliseconds."""
+_NOBODY_THERE = 499
+"""As nginx counts it; nobody reads it."""
 
 
 class _JsonRequest(Request):
@@ -41,6 +47,31 @@ class JsonRoute(APIRoute):
         return read_and_handle
 
 
+class WatchedRoute(APIRoute):
+    """A route whose answer takes long to make: it is given up where its reader hangs up."""
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+
+        async def handle_while_wanted(request: Request) -> Response:
+            answering = asyncio.ensure_future(handle(request))
+            leaving = asyncio.ensure_future(_hang_up(request))
+            try:
+                await asyncio.wait([answering, leaving], return_when=asyncio.FIRST_COMPLETED)
+                return answering.result() if answering.done() else Response(status_code=_NOBODY_THERE)
+            finally:
+                answering.cancel()
+                leaving.cancel()
+                await asyncio.gather(answering, leaving, return_exceptions=True)
+
+        return handle_while_wanted
+
+
+async def _hang_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 class ProgramRoute(JsonRoute):
     """A route whose body is a program to run: not read where its client has used up its processor time."""
 
@@ -53,3 +84,7 @@ class ProgramRoute(JsonRoute):
             return await read_and_handle(request)
 
         return handle_within_budget
+
+
+class ReplayRoute(WatchedRoute, ProgramRoute):
+    """A route that runs a kept program again and waits for it."""

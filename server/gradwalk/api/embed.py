@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
+from gradwalk.api.bodies import WatchedRoute
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.programs import Kept, Place, addresses_of, find_program, find_trace, read_place, title_of
@@ -21,7 +22,7 @@ from gradwalk.protocol.requests import TraceRequest
 from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import say
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=WatchedRoute, include_in_schema=False)
 
 
 def frame_policy(frame_ancestors: str) -> str:

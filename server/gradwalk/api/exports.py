@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import JSONResponse, Response
 
+from gradwalk.api.bodies import WatchedRoute
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.languages import VARIES
@@ -36,7 +37,7 @@ from gradwalk.words.catalogue import tell
 from gradwalk.words.errors import FactError
 
 _LOST = problem("internal", fact("problem-file-lost"))
-router = APIRouter(prefix="/api", tags=["exports"])
+router = APIRouter(route_class=WatchedRoute, prefix="/api", tags=["exports"])
 
 
 @router.get("/exports")

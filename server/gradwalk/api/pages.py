@@ -8,6 +8,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
+from gradwalk.api.bodies import WatchedRoute
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
@@ -34,7 +35,7 @@ from gradwalk.exports.markup import render
 from gradwalk.protocol.facts import fact
 from gradwalk.words.catalogue import say, tell, tell_attribute
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=WatchedRoute, include_in_schema=False)
 
 _REVALIDATED = {"Cache-Control": "no-cache"}
 

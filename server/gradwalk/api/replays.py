@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
+from gradwalk.api.bodies import ReplayRoute
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.service import Service
 from gradwalk.api.streams import PING_SECONDS
@@ -33,7 +34,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import ResolvedLimits, TraceRequest, resolve_limits
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ValueJob
 
-router = APIRouter(prefix="/api/traces", tags=["replays"], responses=REFUSALS | NOT_FOUND)
+router = APIRouter(route_class=ReplayRoute, prefix="/api/traces", tags=["replays"], responses=REFUSALS | NOT_FOUND)
 
 StepIndex = Annotated[int, Path(ge=0, lt=2**31, description="Of the step, over the whole trace, from 0.")]
 PassNumber = Annotated[int, Path(ge=0, lt=2**31, description="Of the pass, among all that ran, from 0.")]

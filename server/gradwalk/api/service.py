@@ -44,6 +44,8 @@ STORE_FILE = "traces.sqlite3"
 _CLUSTERED = "gradwalk.api.clustered"
 _KEPT_BYTES_MAX = 64 << 20
 """Of each kind of what was made of traces lately."""
+_ENTRY_BYTES = 400
+"""What an entry takes besides; of a sentence it is most."""
 
 
 class Service:
@@ -59,7 +61,9 @@ class Service:
         self.metrics = metrics
         self.pieces = Pieces()
         self.documents = Documents(rates.cpu)
-        self._quick = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, made: len(made))
+        self._quick = MadeOnce[str, bytes](
+            _KEPT_BYTES_MAX, lambda address, made: len(address) + len(made) + _ENTRY_BYTES, is_stopped=True
+        )
         """Files of one moment and what else is drawn or told of a trace, by an address."""
         self._events = MadeOnce[str, list[bytes]](_KEPT_BYTES_MAX, lambda _, events: sum(map(len, events)))
         self._transcoded = MadeOnce[str, bytes](_KEPT_BYTES_MAX, lambda _, body: len(body))

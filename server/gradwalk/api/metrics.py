@@ -1,5 +1,6 @@
 """What is counted, in the names under which it is read at /metrics."""
 
+import asyncio
 import json
 import time
 from contextlib import AbstractContextManager
@@ -10,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from prometheus_client.process_collector import ProcessCollector
 from starlette.responses import PlainTextResponse, Response
 
+from gradwalk.api.made_once import MadeOnce
 from gradwalk.engine.engine import EngineStatus, Lane
 from gradwalk.engine.export import ExportJob
 from gradwalk.engine.runs import Run
@@ -54,6 +56,8 @@ class Metrics:
             buckets=_HTTP_SECONDS,
             registry=registry,
         )
+        self.written = MadeOnce[None, bytes](0, lambda *_: 1)
+        """Once for all who wait; nothing of it is kept."""
         self._timed: dict[tuple[str, str, str], Histogram] = {}
 
     def stream(self, kind: str) -> AbstractContextManager[None]:
@@ -109,6 +113,5 @@ async def read_metrics(request: Request) -> Response:
     metrics: Metrics = request.app.state.metrics
     service = request.app.state.service
     metrics.note_levels(service.engine.status(), service.rooms.counts())
-    return Response(
-        generate_latest(metrics.registry), HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST
-    )
+    text = await metrics.written.ask(None, lambda: asyncio.to_thread(generate_latest, metrics.registry))
+    return Response(text, HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST)

@@ -11,6 +11,7 @@ from tests.world.shared import OWNER_TOKEN, SharedServer
 from tests.world.sites import keep_program
 
 JSON = {"Content-Type": "application/json"}
+MANY = b", ".join(b'"%d": 0' % n for n in range(33))
 DEEP = b"[" * 101 + b"]" * 101
 REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "values/0")
 
@@ -20,6 +21,7 @@ REPLAYS = ("steps/0/gradcheck", "gradcheck", "steps/0/jacobian", "passes/0", "va
     [
         pytest.param(b"{", 422, "body", id="broken JSON"),
         pytest.param(b'{"source": "x", "extra": 1}', 422, "body.extra", id="unknown field"),
+        pytest.param(b'{"source": "x", "options": {%b}}' % MANY, 422, "more than 32 fields", id="a crowd of fields"),
         pytest.param(b'{"source": "x", "options": {"seed": false}}', 422, "body.options.seed", id="false is not 0"),
         pytest.param(b'{"source": "\\ud800"}', 422, "surrogate", id="lone surrogate"),
         pytest.param(b'{"source": "\xff"}', 422, "UTF-8", id="not UTF-8"),

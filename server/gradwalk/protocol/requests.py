@@ -3,12 +3,13 @@
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 NESTED_MAX = 100
 """Lists inside of lists; where JSON is read or written on the way to the program and back, 200 are too many."""
 _WRITTEN_MAX = 254
 """Lists inside of lists that orjson writes."""
+_FIELDS_MAX = 32
 
 
 def _refuse_depth(given: Any) -> Any:
@@ -29,10 +30,21 @@ Nested = Annotated[Any, AfterValidator(_refuse_depth)]
 """A number, or nested lists of numbers; non-finite ones spelled as in `values`."""
 
 
-class Limits(BaseModel):
-    """Only ever lower than the server's own; in the caller's own process they may also be raised."""
+class _Asked(BaseModel):
+    """What a stranger writes; pydantic has a complaint for each unknown field, and ten thousand take 20 ms."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_crowd(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > _FIELDS_MAX:
+            raise ValueError(f"more than {_FIELDS_MAX} fields")
+        return given
+
+
+class Limits(_Asked):
+    """Only ever lower than the server's own; in the caller's own process they may also be raised."""
 
     steps: int | None = Field(None, ge=1, description="Executed autograd nodes recorded in full.")
     passes: int | None = Field(None, ge=1, description="Backward passes of one loop recorded in full.")
@@ -40,10 +52,8 @@ class Limits(BaseModel):
     jacobian_cells: int | None = Field(None, ge=0, description="Cells of one local Jacobian written out.")
 
 
-class Options(BaseModel):
+class Options(_Asked):
     """How a program is run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings")
 
     inputs: dict[str, Nested] = Field(
         default_factory=dict,
@@ -66,10 +76,8 @@ class Options(BaseModel):
     limits: Limits = Limits()  # type: ignore[call-arg]
 
 
-class TraceRequest(BaseModel):
+class TraceRequest(_Asked):
     """One program to trace."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings")
 
     source: Annotated[str, StringConstraints(min_length=0)]
     options: Options = Options()  # type: ignore[call-arg]

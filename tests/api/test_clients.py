@@ -75,6 +75,10 @@ def test_a_client_has_its_own_part_of_the_queue_and_leaves_it_with_its_streams(t
         assert client.get("/healthz").status_code == 200
     # A run may take a minute; those whose streams are closed end long before.
     wait_until(lambda: running() == 0 and len(children_of(zygote)) <= 1)
+    link = client.post("/api/snippets", json={"source": LOOP.format(number=50)}).json()["id"]
+    with pytest.raises(httpx.ReadTimeout):
+        client.get(f"/t/{link}/preview.png", headers=address(50), timeout=1)
+    wait_until(lambda: running() == 0)
     assert counts(client).get("traces_total|status=timeout", 0) == 0
     assert '"problems":0' in post(client, HONEST.format(number=7), 50).text
 

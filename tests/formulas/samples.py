@@ -219,13 +219,12 @@ def extremes() -> Iterator[Callable[[], Tensor]]:
                 yield from edges_of_one(lambda x, f=function, o=options: f(x, **o).values, 5, 1, 3, 7)
 
 
-NEAR_AND_FAR = (0, 0.5, -1, 1, 1.5, -3, 6, -7)
 CLASSES = (0.1, 0.3, 2.5, 0.4, -1.0, 0.2, 0.5, 0.6, 0.7, 3.0, 1.0, -2.0)
 
 
 def losses(reduction: str) -> Iterator[Callable[[], Tensor]]:
     """Losses near the target and far from it, at the borders of what they take, with classes left out."""
-    line = NEAR_AND_FAR
+    line = (0, 0.5, -1, 1, 1.5, -3, 6, -7)
     for bound in (0.5, 1.0, 5.0):
         for loss in (
             lambda x, t, b=bound: functional.smooth_l1_loss(x, t, beta=b, reduction=reduction),

@@ -50,9 +50,7 @@ def small(visits: dict[str, list[Met]]) -> Iterator[Printed]:
             yield from (one for one in printed(visit) if one.is_telling and one.returned.numel() <= 100)
 
 
-def test_the_moves_alone_make_what_the_engine_returned_in_tables_that_can_be_seen(
-    visits: dict[str, list[Met]],
-) -> None:
+def test_the_moves_alone_make_what_the_engine_returned_in_tables_that_can_be_seen(visits: dict[str, list[Met]]) -> None:
     verbs = Counter[str]()
     for one in small(visits):
         found = moves_of(one)

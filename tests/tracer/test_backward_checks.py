@@ -33,8 +33,7 @@ def differences(source):
 
 FUNCTIONS = {
     "square": ("return x * x", "return 2 * x * g"),
-    "softmax": ("return torch.softmax(x, 0)",
-                "y = torch.softmax(x, 0)\nreturn y * (g - (g * y).sum())"),
+    "softmax": ("return torch.softmax(x, 0)", "y = torch.softmax(x, 0)\nreturn y * (g - (g * y).sum())"),
     "a forgotten sum": ("return torch.softmax(x, 0)", "y = torch.softmax(x, 0)\nreturn y * (1 - y) * g"),
     "an attribute": ("ctx.n = 3\nreturn x ** ctx.n", "return ctx.n * x ** 2 * g"),
     "a print": ("print('forward')\nreturn x * 2", "print('backward')\nreturn g * 2"),

@@ -70,8 +70,7 @@ TOLD = {
         "a row that a mask takes whole": (ATTENTION +
             "s = (q @ k.t()).masked_fill(torch.ones(4, 4) > 0, -torch.inf)\ns.softmax(-1).sum().backward()", 4,
             "finding-value-why SoftmaxBackward0 4 16 finding-softmax"),
-        "a seed": (LEAF + "y = x * 2\ny.backward(torch.tensor([1., float('inf')]))", 2,
-            "finding-seed MulBackward0 2"),
+        "a seed": (LEAF + "y = x * 2\ny.backward(torch.tensor([1., float('inf')]))", 2, "finding-seed MulBackward0 2"),
         "a mask that nothing takes away": (ATTENTION +
             "s = (q @ k.t()).masked_fill(torch.eye(4).bool(), float('-inf'))\ns.sum().backward()", 3,
             "finding-value MaskedFillBackward0 3 4"),

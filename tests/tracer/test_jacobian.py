@@ -151,7 +151,6 @@ PACKED = {
     "torch.func": "y = x.exp()\ntorch.func.grad(lambda t: (t * t).exp().sum())(x.detach())",
     "a backward that runs passes of its own": PASS_IN_BACKWARD + "y = Inner.apply(x)",
 }
-
 HOOKED = ("saved_tensors_hooks", "checkpoint", "torch.func")
 
 

@@ -12,6 +12,7 @@ import orjson
 from fastapi import HTTPException, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.types import Message
 
 from gradwalk.api.clients import client_of
 
@@ -54,8 +55,18 @@ class WatchedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_while_wanted(request: Request) -> Response:
-            answering = asyncio.ensure_future(handle(request))
-            leaving = asyncio.ensure_future(_hang_up(request))
+            is_read = asyncio.Event()
+
+            async def receive() -> Message:
+                message = await request.receive()
+                if not message.get("more_body"):
+                    is_read.set()
+                return message
+
+            if request.method in {"GET", "HEAD"}:
+                is_read.set()
+            answering = asyncio.ensure_future(handle(Request(request.scope, receive)))
+            leaving = asyncio.ensure_future(_hang_up(request, is_read))
             try:
                 await asyncio.wait([answering, leaving], return_when=asyncio.FIRST_COMPLETED)
                 return answering.result() if answering.done() else Response(status_code=_NOBODY_THERE)
@@ -67,7 +78,9 @@ class WatchedRoute(APIRoute):
         return handle_while_wanted
 
 
-async def _hang_up(request: Request) -> None:
+async def _hang_up(request: Request, is_read: asyncio.Event) -> None:
+    """Until the reader has gone. The body is the handler's: what it reads must not be taken from it."""
+    await is_read.wait()
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -123,6 +123,8 @@ class Documents:
                 if pool is self._pool:
                     pool.shutdown(wait=False)
                     self._pool = _start()
+            except Exception as error:  # noqa: BLE001 (what was made cannot be sent from there to here)
+                return None, error, time.monotonic() - began
         return None, StoreError("the process that reads traces ended"), time.monotonic() - began
 
     async def glance(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:

@@ -33,6 +33,7 @@ from gradwalk.protocol.document import join_document
 from gradwalk.protocol.facts import Filling, code, fact
 from gradwalk.protocol.problems import problem
 from gradwalk.store.compression import compress
+from gradwalk.store.store import StoreError
 from gradwalk.words.catalogue import tell
 from gradwalk.words.errors import FactError
 
@@ -193,8 +194,8 @@ async def _tell(making: Making, wanted: Selection, language: str) -> AsyncGenera
         yield message("progress", {"done": done, "of": of, "ahead": ahead})
     try:
         await making.finish()
-    except (NoFileError, FactError) as refusal:
-        why = refusal.fact if isinstance(refusal, FactError) else (refusal.problem or _LOST)["fact"]
+    except (NoFileError, StoreError, FactError) as refusal:
+        why = refusal.fact if isinstance(refusal, FactError) else (getattr(refusal, "problem", None) or _LOST)["fact"]
         yield message("problem", {"detail": tell(why, language), "fact": why})
     else:
         usual = asdict(Selection())

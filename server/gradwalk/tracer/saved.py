@@ -91,10 +91,10 @@ class SavedReader:
         self, node: Node, storages: Mapping[int, str], attribute: str, name: str, packed: str | None, is_input: bool
     ) -> list[SavedTensor]:
         kept = self._kept.of(node)
-        if packed is not None and kept is None and is_hooked(getattr(node, packed, None)):
-            self.met_python = True
-            return [_entry(name, None, is_input, note=_HOOKED)]
         try:
+            if packed is not None and kept is None and is_hooked(getattr(node, packed, None)):
+                self.met_python = True
+                return [_entry(name, None, is_input, note=_HOOKED)]
             saved = getattr(node, attribute) if kept is None else kept[name]
         except RuntimeError as error:
             return [_entry(name, None, is_input, note=note_on(error))]

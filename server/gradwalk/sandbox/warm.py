@@ -124,6 +124,8 @@ def set_up_torch() -> None:
     torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
     if "qnnpack" in torch.backends.quantized.supported_engines:
         torch.backends.quantized.engine = "qnnpack"
+    # The product of integer matrices is compiled once for all, when it is first asked for: here, where it may be.
+    torch.ones(1, 1, dtype=torch.int64).mm(torch.ones(1, 1, dtype=torch.int64))
 
 
 def gather_into_large_pages() -> int:

@@ -7,11 +7,13 @@ from typing_extensions import TypedDict
 
 from gradwalk.protocol.facts import Fact
 
-_STRICT = ConfigDict(extra="forbid")
+
+@with_config(ConfigDict(extra="forbid"))
+class _Whole(TypedDict):
+    """What has these fields and no others."""
 
 
-@with_config(_STRICT)
-class Refusal(TypedDict):
+class Refusal(_Whole):
     """RFC 9457; `kind` and `hint` mean what they mean in a `problem` event."""
 
     type: str
@@ -24,23 +26,20 @@ class Refusal(TypedDict):
     """What `title`, `detail` and `hint` say, in the language of `Content-Language`."""
 
 
-@with_config(_STRICT)
-class Links(TypedDict):
+class Links(_Whole):
     """Where to go from here."""
 
     self: str
     events: str
 
 
-@with_config(_STRICT)
 class RoomLinks(Links):
     """Where to go from here."""
 
     page: str
 
 
-@with_config(_STRICT)
-class ProgramLinks(TypedDict):
+class ProgramLinks(_Whole):
     """Where to go from here."""
 
     self: str
@@ -48,31 +47,27 @@ class ProgramLinks(TypedDict):
     embed: str
 
 
-@with_config(_STRICT)
-class KeptProgram(TypedDict):
+class KeptProgram(_Whole):
     """A program that is kept for its permalink."""
 
     id: str
     links: ProgramLinks
 
 
-@with_config(_STRICT)
-class UnderWay(TypedDict):
+class UnderWay(_Whole):
     """A trace that is not finished."""
 
     id: str
     status: Literal["queued", "running", "done"]
 
 
-@with_config(_STRICT)
 class Receipt(UnderWay):
     """A trace that was asked for."""
 
     links: Links
 
 
-@with_config(_STRICT)
-class OpenedRoom(TypedDict):
+class OpenedRoom(_Whole):
     """A new room: the code is for everybody, the secret for the presenter."""
 
     code: str
@@ -80,22 +75,19 @@ class OpenedRoom(TypedDict):
     links: RoomLinks
 
 
-@with_config(_STRICT)
-class Seat(TypedDict):
+class Seat(_Whole):
     """A follower's name in a room."""
 
     participant: str
 
 
-@with_config(_STRICT)
-class Revision(TypedDict):
+class Revision(_Whole):
     """Of the state that was set."""
 
     revision: int
 
 
-@with_config(_STRICT)
-class Health(TypedDict):
+class Health(_Whole):
     """The process answers."""
 
     status: Literal["ok"]
@@ -122,8 +114,7 @@ class AboutServer(TypedDict):
     versions: dict[str, str] | None
 
 
-@with_config(_STRICT)
-class ExportKind(TypedDict):
+class ExportKind(_Whole):
     """One form in which a trace can be had."""
 
     name: str
@@ -136,8 +127,7 @@ class ExportKind(TypedDict):
     has_pages: bool
 
 
-@with_config(_STRICT)
-class ListedExample(TypedDict):
+class ListedExample(_Whole):
     """A shipped program; `title`, `question` and `learning_goal` say its `fact`."""
 
     slug: str
@@ -152,8 +142,7 @@ class ListedExample(TypedDict):
     seed_files: list[str]
 
 
-@with_config(_STRICT)
-class ExportKinds(TypedDict):
+class ExportKinds(_Whole):
     """In the order of the menu."""
 
     exports: list[ExportKind]
@@ -193,8 +182,7 @@ class ExportProblem(TypedDict):
     fact: Fact
 
 
-@with_config(_STRICT)
-class OEmbed(TypedDict):
+class OEmbed(_Whole):
     """A rich answer of oEmbed 1.0; the picture only where it fits."""
 
     version: Literal["1.0"]

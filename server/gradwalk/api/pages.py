@@ -14,7 +14,6 @@ from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
 from gradwalk.api.page_files import PageFiles
 from gradwalk.api.programs import (
-    Addresses,
     Place,
     addresses_of,
     find_program,
@@ -164,20 +163,11 @@ async def _describe(request: Request, service: Service, client: str, snippet: st
             pass
         except NothingToExport:
             said = say("api-preview-nothing", language)
-    return _head(addresses_of(request, snippet, place), title, said)
-
-
-def _head(links: Addresses, title: str, said: str) -> str:
-    properties = {
-        "og:title": title,
-        "og:type": "website",
-        "og:site_name": "gradwalk",
-        "og:url": links.page,
-        "og:description": said,
-        "og:image": links.preview,
-        "og:image:type": "image/png",
-        "og:image:width": str(PREVIEW_WIDTH),
-        "og:image:height": str(PREVIEW_HEIGHT),
-        "og:image:alt": said,
-    }
-    return render("head.html", properties=properties, links=links, title=title)
+    return render(
+        "head.html",
+        links=addresses_of(request, snippet, place),
+        title=title,
+        said=said,
+        width=PREVIEW_WIDTH,
+        height=PREVIEW_HEIGHT,
+    )

@@ -28,7 +28,7 @@ from gradwalk.api import (
     snippets,
     traces,
 )
-from gradwalk.api.compression import Compression
+from gradwalk.api.codings import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import ERROR_HANDLERS
 from gradwalk.api.headers import Guard, Hosts

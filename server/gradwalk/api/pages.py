@@ -9,10 +9,10 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from gradwalk.api.bodies import WatchedRoute
+from gradwalk.api.codings import PageFiles
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
-from gradwalk.api.page_files import PageFiles
 from gradwalk.api.programs import (
     Place,
     addresses_of,

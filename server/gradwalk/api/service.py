@@ -8,9 +8,9 @@ from typing import TypeVar, cast
 
 from gradwalk.api.clients import Rates, close_nothing, make_rates
 from gradwalk.api.documents import Documents
+from gradwalk.api.event_stream import Pieces
 from gradwalk.api.made_once import MadeOnce
 from gradwalk.api.metrics import Metrics
-from gradwalk.api.pieces import Pieces
 from gradwalk.api.reading import read_events, read_program, read_value
 from gradwalk.api.settings import Settings
 from gradwalk.engine.engine import Engine, Lane

@@ -5,15 +5,14 @@ from every connection that has something, three thousand of one address before t
 """
 
 import asyncio
-import ipaddress
 import resource
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
 from uvicorn._types import ASGI3Application
+from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from gradwalk.api.clients import name_client
@@ -56,23 +55,16 @@ class Doorkeeper:
         self.settings = settings
         self._client_max = min(settings.client_connections_max, connections_max // 2)
         self._open: Counter[str] = Counter()
-        self._proxies = [*_networks(settings.trusted_proxies)]
+        # The same addresses as those whose `X-Forwarded-For` uvicorn believes.
+        self._proxies = _TrustedHosts(settings.trusted_proxies)
 
     def enter(self, address: str) -> str | None:
         """The client of a new connection, to be given back; None for a proxy, which stands for many."""
-        if self._is_proxy(address):
+        if address in self._proxies:
             return None
         client = name_client(address)
         self._open[client] += 1
         return client
-
-    def _is_proxy(self, address: str) -> bool:
-        if "*" in self.settings.trusted_proxies:
-            return True
-        if not self._proxies:
-            return False
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-        return any(parsed in network for network in self._proxies)
 
     def is_full(self, client: str | None) -> bool:
         """Whether this client has more than it may."""
@@ -202,10 +194,3 @@ def counted_protocol(settings: Settings, connections_max: int) -> type[CountedPr
     """What uvicorn speaks with each connection."""
     parts = {"doorkeeper": Doorkeeper(settings, connections_max), "turns": Turns()}
     return type("CountedProtocol", (CountedProtocol,), parts)
-
-
-def _networks(trusted: list[str]) -> Iterator[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    for one in trusted:
-        # A name is no address that a connection could come from.
-        with suppress(ValueError):
-            yield ipaddress.ip_network(one, strict=False)

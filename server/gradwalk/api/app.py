@@ -24,7 +24,6 @@ from gradwalk.api import (
     pages,
     replays,
     rooms,
-    server,
     snippets,
     traces,
 )
@@ -79,7 +78,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     )
     app.add_middleware(Observer, metrics=app.state.metrics)
     resources = traces, replays, snippets, rooms, exports, examples
-    for module in (*resources, server, health, metrics, oembed, docs, embed, pages):
+    for module in (*resources, health, metrics, oembed, docs, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         most = min(settings.body_bytes_max, rooms.BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
         app.include_router(module.router, max_body_size=most, responses=_EVERYWHERE)

@@ -1,4 +1,4 @@
-"""Probes: alive, and ready to trace."""
+"""Probes: alive, and ready to trace; and what the page has to know of the server it came from."""
 
 from http import HTTPStatus
 
@@ -9,16 +9,24 @@ from starlette.responses import Response
 from gradwalk.api.traces import ServiceOf
 from gradwalk.store.store import StoreError
 
-router = APIRouter(tags=["health"])
+router = APIRouter()
 
 
-@router.get("/healthz")
+@router.get("/api/server", tags=["server"])
+async def read_server(service: ServiceOf) -> Response:
+    """How well programs are locked in, as measured at the start (null until then), and the versions."""
+    engine = service.engine.status()
+    body = {"protection": engine.protection and engine.protection.describe(), "versions": engine.versions}
+    return JSONResponse(body, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/healthz", tags=["health"])
 async def read_health() -> dict[str, str]:
     """The event loop turns; nothing else is claimed."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", responses={503: {"description": "Programs cannot be traced now."}})
+@router.get("/readyz", tags=["health"], responses={503: {"description": "Programs cannot be traced now."}})
 async def read_readiness(service: ServiceOf) -> Response:
     """Children can be had at once and were tried out, the store takes a write, and the server is not going down."""
     engine = service.engine.status()

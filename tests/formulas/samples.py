@@ -53,6 +53,7 @@ HAND_SAMPLES: dict[str, Callable[[], Tensor]] = {
     "UnsafeIndexBackward0": lambda: aten._unsafe_index(leaf(3), [torch.tensor([0, 0])]),
     "IndexPutImplBackward0": lambda: aten._index_put_impl_(inner(3), [torch.tensor([0, 2])], leaf(2)),
     "UnsafeIndexPutBackward0": lambda: aten._unsafe_index_put(leaf(3), [torch.tensor([0, 2])], leaf(2)),
+    "Col2ImBackward0": lambda: functional.fold(leaf(1, 8, 9), (4, 4), 2),
     "FillBackward1": lambda: torch.fill(leaf(3), leaf()),
     "FillBackward2": lambda: inner(3).fill_(2.0),
     "FillBackward3": lambda: inner(3).fill_(leaf()),
@@ -139,8 +140,7 @@ EDGES: list[Callable[[], Tensor]] = [
 ]
 """Programs at ties, kinks and zeros, where a formula made of cases shows all of them; `FAMILIES` has more."""
 
-POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64)
-"""The first and the last agree in one coordinate."""
+POINTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [1.0, 3.0]], dtype=torch.float64)  # two agree in one coordinate
 
 
 def points() -> Tensor:

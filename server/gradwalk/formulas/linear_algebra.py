@@ -257,11 +257,6 @@ def _product(left: str, right: str) -> Formula:
     return lambda n: n.operand(left) @ n.operand(right)
 
 
-def _row_product(matrix: str) -> Formula:
-    """A matrix times a vector; vectors are written as rows."""
-    return lambda n: n.operand("vec") @ transpose(n.operand(matrix))
-
-
 def _matrices(op: str, node: str, special_cases: tuple[Reason, ...]) -> Entry:
     return Entry(
         op,
@@ -310,7 +305,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     Entry(
         "mv",
         ("MvBackward0",),
-        _row_product("self"),
+        _product("self", "vec"),
         (
             Vjp("self", lambda n: _outer(n.v, n.vec), why("why-matrix-entry", "vec", mat="self")),
             Vjp("vec", lambda n: n.v @ conj(n.self), why("why-matrix-columns", "vec", mat="self")),
@@ -366,7 +361,7 @@ LINEAR_ALGEBRA: tuple[Entry, ...] = (
     ),
     _sum_entry(
         "addmv",
-        _row_product("mat"),
+        _product("mat", "vec"),
         (
             Vjp("mat", _scaled_by_alpha(lambda n: _outer(n.v, n.vec)), _OUTER),
             Vjp("vec", _scaled_by_alpha(lambda n: n.v @ conj(n.mat)), _THROUGH),

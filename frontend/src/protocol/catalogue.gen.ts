@@ -32,6 +32,7 @@ export interface Catalogue {
   "result-born": "op" | "line";
   "call-in-line": "call" | "line";
   "node-in-line": "op" | "line";
+  "operand-grad-output": "pass";
   "operand-number": "number";
   "operand-use": "name" | "number";
   "constant": never;

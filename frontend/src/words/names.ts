@@ -164,12 +164,16 @@ export function operandLabel(scene: Scene, node: Node, operand: Operand): string
 export function calledShort(scene: Scene, node: Node, operand: Operand): string {
   const number = numberOf(operand);
   return (
-    operandSymbol(scene, node, operand) ?? omittedName(operand) ?? textOf(say("operand-number", { number }))
+    operandSymbol(scene, node, operand) ??
+    schemaName(node, operand) ??
+    textOf(say("operand-number", { number }))
   );
 }
 
-/** What PyTorch calls an operand that the program left out: a convolution's `bias`. */
-function omittedName({ missing }: Operand): string | null {
+/** By torch's table, for what no program writes: a convolution's `bias` left out, the gradient that an earlier pass gave. */
+function schemaName({ born }: Node, { name, missing }: Operand): string | null {
   const { kind, operands = {} } = missing?.because ?? { kind: "" };
-  return kind === "missing-not-given" ? String(operands.name) : null;
+  if (kind === "missing-not-given") return String(operands.name);
+  if (born === undefined || !/^grad(_out(put)?)?$/.test(name)) return null;
+  return textOf(say("operand-grad-output", { pass: text(String(born.pass_index + 1)) }));
 }

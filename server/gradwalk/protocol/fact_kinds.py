@@ -31,6 +31,7 @@ FactKind = Literal[
     "result-born",
     "call-in-line",
     "node-in-line",
+    "operand-grad-output",
     "operand-number",
     "operand-use",
     "constant",

@@ -41,6 +41,7 @@ result-born = { $op } im Rückwärtsdurchlauf von Zeile { $line }
 call-in-line = `{ $call }` in Zeile { $line }
 node-in-line = { $op } (Zeile { $line })
 
+operand-grad-output = grad_output von Durchlauf { $pass }
 operand-number = Operand { $number }
 operand-use = { $name }, Verwendung { $number }
 constant = eine Konstante

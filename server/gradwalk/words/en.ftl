@@ -42,6 +42,7 @@ result-born = the result of { $op } in the backward of line { $line }
 call-in-line = `{ $call }` in line { $line }
 node-in-line = { $op } (line { $line })
 
+operand-grad-output = grad_output of pass { $pass }
 operand-number = operand { $number }
 operand-use = { $name }, use { $number }
 constant = a constant

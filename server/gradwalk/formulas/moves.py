@@ -29,6 +29,8 @@ def moves(  # noqa: PLR0913 - what one step saw
     letters: Letters,
     record: Record,
     unnamed: Collection[str] = (),
+    *,
+    of_single: bool = False,
 ) -> VjpMoves | None:
     """The moves of one operand's vjp; None where it is no short list of them, or too large to be written out.
 
@@ -37,13 +39,15 @@ def moves(  # noqa: PLR0913 - what one step saw
         returned: the gradient that the engine returned for the operand.
         record: what a tensor is recorded as, for those without a name.
         unnamed: symbols that are no tensors of the node's.
+        of_single: also where v and what is returned have one entry each. At a node their J says the same.
     """
     names = symbols_of(expression)
     seeds = [name for name in names if is_seed(name)]
     tensors = [returned, *(values[name] for name in names if name in values)]
     if len(seeds) != 1 or any(one.is_complex() or one.layout != torch.strided for one in tensors):
         return None
-    if returned.numel() * values[seeds[0]].numel() < 2 or not is_writable(returned.shape, max(LONGEST.values())):  # noqa: PLR2004
+    is_single = returned.numel() * values[seeds[0]].numel() == 1
+    if (is_single and not of_single) or not is_writable(returned.shape, max(LONGEST.values())):
         return None
     try:
         reading = Reading(expression, values, letters, record, unnamed, RULES)

@@ -280,7 +280,7 @@ class CallFormulas:
         known = Unexplained({key: kind_of(one) for key, one in saved.items()}, [Kind.of(seed)], kinds, wanted)
         described = self._formulas.describe(name, known, operands, outputs, [op, *(None for _ in operands)], beside)
         shapes = [None if kind is None else kind.shape for kind in kinds]
-        verdict = self._formulas.check(saved, name, [seed], returned, shapes, described.letters)
+        verdict = self._formulas.check(saved, name, [seed], returned, shapes, described.letters, of_call=True)
         if verdict is None or not verdict.holds or described.formula is None:
             return None
         # Torch's table has the call for other devices than this one: its lines did not run.

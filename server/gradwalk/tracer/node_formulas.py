@@ -156,8 +156,13 @@ class NodeFormulas:
         grad_inputs: Sequence[torch.Tensor | None],
         operand_shapes: Sequence[tuple[int, ...] | None],
         letters: Letters,
+        *,
+        of_call: bool = False,
     ) -> Verdict | None:
-        """Whether the entry reproduces `grad_inputs` of what the node saved; None where nothing was evaluated."""
+        """Whether the entry reproduces `grad_inputs` of what the node saved; None where nothing was evaluated.
+
+        A call of several nodes has no local Jacobian: its moves are told for single numbers, too.
+        """
         grad_outputs, grad_inputs = ([*map(originals.plain, each)] for each in (grad_outputs, grad_inputs))
         checked = check_formula(name, saved, grad_outputs, grad_inputs, operand_shapes, self._elements)
         if checked.holds is None:
@@ -169,8 +174,9 @@ class NodeFormulas:
                 if checked.holds and line is not None and returned is not None
             ]
             written = [substitution(line, checked.values, returned, letters) for line, returned in held]
+            record = self._values.value_of
             moved = [
-                moves(line.argnum, line.expression, checked.values, returned, letters, self._values.value_of)
+                moves(line.argnum, line.expression, checked.values, returned, letters, record, of_single=of_call)
                 for line, returned in held
             ]
         return Verdict(

@@ -366,13 +366,14 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
       : { ink: isFaint ? "line" : "line-strong", width: STROKE },
   };
   const isBrief = look.detail !== "full";
-  const bold: Letters = { size: isBrief ? look.letters : 14, face: "sans", bold: true };
   const plain: Letters = { size: isBrief ? look.letters : 12.5, face: "sans" };
   const ink = group.involved ? "ink" : "ink-quiet";
   const repeats = group.repeats === null ? "" : ` × ${group.repeats}`;
   const isCounted = group.inside === null || group.repeats === null;
   const count = isCounted ? label("player-nodes", { count: group.nodeCount }) : "";
   const room = box.width - 2 * FRAME_PADDING;
+  const large: Letters = { size: isBrief ? look.letters : 14, face: "sans", bold: true };
+  const bold = isBrief && !group.open ? fitting(group.label + repeats, large, room) : large;
   const name = cut(group.label, bold, room - widthOf(repeats, bold)) + repeats;
   const hasRoomBeside = widthOf(name, bold) + GAP + widthOf(count, plain) <= room;
   const named: Run[] = [{ text: name, ...bold, ink }];

@@ -88,6 +88,8 @@ def _confine_early(channel: int, confinement: Confinement) -> None:
     for number in _ENDED_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     os.dup2(channel, CHANNEL, inheritable=False)
+    # A program may ask for it, as inspect and `torch.library` do, and learns nothing of the server's folders.
+    os.chdir("/")
     lockdown.refuse_new_privileges()
     if confinement.landlock_ruleset is not None:
         lockdown.enter_landlock(confinement.landlock_ruleset)

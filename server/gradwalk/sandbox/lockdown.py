@@ -50,7 +50,7 @@ _X86_64 = Syscalls(0xC000003E, {
     "read": 0, "write": 1, "close": 3, "fstat": 5, "lseek": 8, "mmap": 9, "mprotect": 10, "munmap": 11,
     "brk": 12, "rt_sigprocmask": 14, "rt_sigreturn": 15, "writev": 20, "sched_yield": 24, "mremap": 25,
     "madvise": 28, "nanosleep": 35, "getpid": 39, "socket": 41, "connect": 42, "clone": 56, "fork": 57,
-    "vfork": 58, "execve": 59, "exit": 60, "gettimeofday": 96, "getrusage": 98, "ptrace": 101,
+    "vfork": 58, "execve": 59, "exit": 60, "getcwd": 79, "gettimeofday": 96, "getrusage": 98, "ptrace": 101,
     "mount": 165, "init_module": 175, "gettid": 186, "time": 201, "futex": 202, "sched_getaffinity": 204,
     "restart_syscall": 219, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230,
     "exit_group": 231, "tgkill": 234, "kexec_load": 246, "keyctl": 250, "unshare": 272,
@@ -59,7 +59,7 @@ _X86_64 = Syscalls(0xC000003E, {
     "io_uring_setup": 425, "clone3": 435, "pidfd_getfd": 438,
 })
 _AARCH64 = Syscalls(0xC00000B7, {
-    "mount": 40, "close": 57, "lseek": 62, "read": 63, "write": 64, "writev": 66, "fstat": 80, "exit": 93,
+    "getcwd": 17, "mount": 40, "close": 57, "lseek": 62, "read": 63, "write": 64, "writev": 66, "fstat": 80, "exit": 93,
     "exit_group": 94, "unshare": 97, "futex": 98, "nanosleep": 101, "kexec_load": 104, "init_module": 105,
     "clock_gettime": 113, "clock_getres": 114, "clock_nanosleep": 115, "ptrace": 117,
     "sched_getaffinity": 123, "sched_yield": 124, "restart_syscall": 128, "tgkill": 131,
@@ -76,7 +76,7 @@ ARCHITECTURES = {"x86_64": _X86_64, "aarch64": _AARCH64}
 ALLOWED = (
     *("futex", "mmap", "munmap", "brk", "mprotect", "madvise", "mremap", "write", "writev", "read", "close"),
     *("fstat", "lseek", "rt_sigreturn", "rt_sigprocmask", "getrandom", "clock_gettime", "clock_getres"),
-    *("clock_nanosleep", "nanosleep", "gettimeofday", "time", "getpid", "gettid", "getrusage", "getcpu"),
+    *("clock_nanosleep", "nanosleep", "gettimeofday", "time", "getpid", "gettid", "getrusage", "getcpu", "getcwd"),
     *("sched_yield", "sched_getaffinity", "restart_syscall", "rseq", "exit", "exit_group", "tgkill"),
 )
 """Everything else answers EPERM, because libraries probe and cope."""

@@ -70,7 +70,7 @@ BAD = {
         "shared part": (BOTH + "h = x.exp()\na = h.sum()\nb = (h * w).sum()\na.backward()\nb.backward()", 3,
             "problem-freed-in-line ExpBackward0 3 h 6"),
         "network": ("m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\no = m(torch.ones(1, 2)).sum()\n"
-            "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-line AddmmBackward0 2 mat1 m.2.weight.T 4"),
+            "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-loop AddmmBackward0 2 mat1 m.2.weight.T 4"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
             "o = torch.optim.SGD(m.parameters(), lr=0.1)\na = m(torch.ones(1, 2)).sum()\nb = a * a\n"
             "a.backward(retain_graph=True)\no.step()\nb.backward()", 3,

@@ -250,6 +250,7 @@ export interface Catalogue {
   "problem-the-call-in-line": "line";
   "problem-freed": "node" | "saved";
   "problem-freed-in-line": "node" | "saved" | "line";
+  "problem-freed-in-loop": "node" | "saved" | "line";
   "problem-changed-in-place": "node" | "tensor" | "saved" | "writes" | "now";
   "problem-grad-shape": "argument" | "got" | "expected" | "function";
   "problem-grad-count": "got" | "expected" | "function";

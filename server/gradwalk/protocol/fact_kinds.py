@@ -249,6 +249,7 @@ FactKind = Literal[
     "problem-the-call-in-line",
     "problem-freed",
     "problem-freed-in-line",
+    "problem-freed-in-loop",
     "problem-changed-in-place",
     "problem-grad-shape",
     "problem-grad-count",

@@ -52,6 +52,8 @@ class Culprits:
     """Why what backward was called on has no history, where that is known."""
     unused: Unused | None = None
     """The input that a pass did not reach, where that is the error."""
+    asked: Span | None = None
+    """Where the pass was called for."""
     hooks: Callable[[], Sequence[Place | None]] = tuple
     """Where the hooks at the node that failed were registered."""
 
@@ -96,6 +98,10 @@ class Culprits:
         """Where the backward was called that freed the graph."""
         lines = [span["line"] for span in self.finished_spans if span is not None]
         return str(lines[-1]) if lines else None
+
+    def is_repeated(self) -> bool:
+        """Whether the same call in the program asked for the pass before, as in a loop."""
+        return self.asked is not None and self.finished_spans[-1:] == [self.asked]
 
     def argument(self, argnum: int) -> Fact:
         """Forward's argument at a position among all of them."""

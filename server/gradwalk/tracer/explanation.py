@@ -244,6 +244,8 @@ def _freed(_match: "re.Match[str]", culprits: Culprits) -> Fact:
     line = culprits.earlier_line()
     if line is None:
         return fact("problem-freed", node=culprits.failed_node(), saved=needed)
+    if culprits.is_repeated():
+        return fact("problem-freed-in-loop", node=culprits.failed_node(), saved=needed, line=line)
     return fact("problem-freed-in-line", node=culprits.failed_node(), saved=needed, line=line)
 
 

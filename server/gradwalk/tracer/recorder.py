@@ -1,6 +1,7 @@
 """What happens in a pass, told as events."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import Any, Final
@@ -728,8 +729,8 @@ class Recorder(PassListener):
 
     def culprits(self, record: Record | None = None, node: Node | None = None, one: Pass | None = None) -> Culprits:
         """What is known around an error, in a pass or outside of any."""
-        lost = None if one is None else one.lost
-        return Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages, lost)
+        culprits = Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages, None)
+        return culprits if one is None else replace(culprits, lost=one.lost, asked=one.span)
 
     def leaf_names(self, leaves: Sequence[torch.Tensor]) -> list[str]:
         """What the program calls these leaves now."""

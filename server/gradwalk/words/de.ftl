@@ -365,6 +365,9 @@ problem-freed = { $node } braucht { $saved } noch einmal, aber ein früheres bac
 problem-freed-in-line = { $node } braucht { $saved } noch einmal, aber ein früheres backward in Zeile { $line } hat das schon freigegeben.
     .title = { problem-freed.title }
     .hint = { problem-freed.hint }
+problem-freed-in-loop = { $node } braucht { $saved } noch einmal, aber derselbe Aufruf von backward in Zeile { $line } hat das schon freigegeben.
+    .title = { problem-freed.title }
+    .hint = Berechne die Ausgabe vor jedem backward neu. Was ein Durchlauf einer Schleife dem nächsten übergibt, etwa einen verborgenen Zustand, trennst du mit `h = h.detach()` vom Graphen.
 problem-changed-in-place = Als { $node } den Wert speicherte, hatte { $tensor } die Version { $saved }. Danach schrieb { $writes } hinein, jetzt ist es Version { $now }: Der Gradient wäre falsch.
     .title = Ein gespeicherter Tensor wurde in-place geändert
     .hint = Schreib den geänderten Wert in einen neuen Tensor (`y = y + 1` statt `y += 1`), oder ändere ihn, bevor er verwendet wird.

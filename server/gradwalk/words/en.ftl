@@ -366,6 +366,9 @@ problem-freed = { $node } needs { $saved } again, which an earlier backward free
 problem-freed-in-line = { $node } needs { $saved } again, which an earlier backward freed in line { $line }.
     .title = { problem-freed.title }
     .hint = { problem-freed.hint }
+problem-freed-in-loop = { $node } needs { $saved } again, which the same backward call in line { $line } freed before.
+    .title = { problem-freed.title }
+    .hint = Compute the output anew before each backward. What one turn of a loop hands to the next, such as a hidden state, is cut off with `h = h.detach()`.
 problem-changed-in-place = { $node } saved { $tensor } at version { $saved }. Then { $writes } wrote into it, and it is now at version { $now }: the gradient would be wrong.
     .title = A saved tensor was changed in place
     .hint = Write the changed value to a new tensor (`y = y + 1` instead of `y += 1`), or change it before it is used.

@@ -182,7 +182,7 @@ def _cut_reason(func: Callable[..., Any], result: torch.Tensor | None) -> tuple[
     if result is None:
         return "numbers", f"{bare}()" if name.startswith("__") else f".{name}()"
     if not originals.is_grad_enabled():
-        return "no_grad", "torch.no_grad()"
+        return "no_grad", "torch.inference_mode()" if originals.is_inference_mode_enabled() else "torch.no_grad()"
     if result is not None and not (result.is_floating_point() or result.is_complex()):
         return "discrete", bare
     return ("rebuilt" if func in _REBUILDING else "cut"), bare

@@ -30,6 +30,7 @@ without_torch_function: Final = torch._C.DisableTorchFunction
 sequence_number: Final = torch._C._autograd._get_sequence_nr
 current_node: Final = torch._C._current_autograd_node
 is_grad_enabled: Final = torch.is_grad_enabled
+is_inference_mode_enabled: Final = torch.is_inference_mode_enabled
 is_functorch_wrapped: Final = torch._C._functorch.is_functorch_wrapped_tensor
 is_legacy_batched: Final = torch._C._functorch.is_legacy_batchedtensor
 _is_batched: Final = torch._C._functorch.is_batchedtensor

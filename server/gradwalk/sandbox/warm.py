@@ -35,7 +35,9 @@ from gradwalk.tracer.run import trace_program
 _BESIDES: Final = """
 numpy.ma numpy.polynomial numpy.testing numpy.typing torch.nn.utils.prune torch.utils.benchmark torch.utils.flop_counter
 torch.utils.serialization.config torch._decomp.decompositions_for_jvp torch._subclasses.schema_check_mode
-torch.profiler._cupti_monitor einops einops.layers.torch
+torch.profiler._cupti_monitor torch.nested._internal.ops torch.masked.maskedtensor._ops_refs torch.autograd._functions
+torch.nn.attention.bias torch.nn.attention.flex_attention torch.nn.modules.linear_cross_entropy functorch
+einops einops.layers.torch
 """
 """What neither torch nor NumPy imports by itself."""
 

@@ -5,12 +5,14 @@ A program may patch `torch.Tensor.clone` or the like; the recorder must go on re
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, FunctionType
 from typing import Any, Final
 
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch.utils._python_dispatch import _disable_current_modes
 
 detach: Final = torch._C.TensorBase.detach
 clone: Final = torch._C.TensorBase.clone
@@ -26,7 +28,6 @@ equal: Final = torch.equal
 no_grad: Final = torch.no_grad
 Tensor: Final = torch.Tensor
 Parameter: Final = torch.nn.Parameter
-without_torch_function: Final = torch._C.DisableTorchFunction
 sequence_number: Final = torch._C._autograd._get_sequence_nr
 current_node: Final = torch._C._current_autograd_node
 is_grad_enabled: Final = torch.is_grad_enabled
@@ -43,6 +44,7 @@ remove_batch_dimension: Final = torch._remove_batch_dim
 push_mode: Final = torch._C._push_on_torch_function_stack
 count_modes: Final = torch._C._len_torch_function_stack
 count_dispatch_modes: Final = torch._C._len_torch_dispatch_stack
+_without_torch_function: Final = torch._C.DisableTorchFunction
 mode_at: Final = torch._C._get_function_stack_at
 pop_mode: Final = torch._C._pop_torch_function_stack
 
@@ -100,6 +102,17 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
 
 GradientEdge: Final = torch.autograd.graph.GradientEdge
 frame_at: Final = sys._getframe
+
+
+def without_torch_function() -> AbstractContextManager[None]:
+    """Inside, what the recorder computes is seen by no mode of the program."""
+    return _without_modes() if count_dispatch_modes() else _without_torch_function()
+
+
+@contextmanager
+def _without_modes() -> Iterator[None]:
+    with _without_torch_function(), _disable_current_modes():
+        yield
 
 
 _tolist: Final = torch._C.TensorBase.tolist

@@ -110,6 +110,10 @@ BAD = {
         "parameters in a list": ("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
             "        self.all = [nn.Linear(2, 1)]\ntorch.optim.SGD(Net().parameters())", 5, "problem-no-parameters"),
         "two dtypes": ("nn.Linear(2, 1)(torch.ones(1, 2, dtype=torch.double))", 1, "problem-two-dtypes Double Float"),
+        "float classes": (SCORES.format(3) + TARGETS.format("0.0, 1, 2, 0"), 3, "problem-target-class Float"),
+        "targets": (LEAF + "F.binary_cross_entropy(x, torch.tensor([0, 1]))", 2, "problem-target-dtype Long Float"),
+        "optimizer of a result": (LEAF + "torch.optim.SGD([x * 2])", 2, "problem-optimizer-result"),
+        "complex output": (LEAF + "(x * 1j).sum().backward()", 2, "problem-complex-output"),
         "embedding": ("e = nn.Embedding(3, 2)\ne(torch.tensor([3])).sum().backward()", 2, "problem-no-such-row"),
     },
     "syntax": {
@@ -140,15 +144,13 @@ BAD = {
         "nothing of torch is called": ("def relu(x):\n    return max(x, 0)\nx = 1", None, "problem-nothing-made"),
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
         "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),
-        "gradient of a gradient": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\ng.sum().backward()", 3,
-            "problem-no-history 0"),
+        "gradient": (LEAF + "g, = torch.autograd.grad((x*x).sum(), x)\ng.sum().backward()", 3, "problem-no-history 0"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-plain g 2"),
         "gradient of a constant gradient": (LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-constant g 2 problem-because-linear"),
         "once differentiable": (ONCE, 14, "problem-no-history-constant g 13 Sq"),
-        "detached output": (LEAF + "y = (x * 2).detach()\ny.backward(torch.ones(2))", 3,
-            "problem-no-history-cut y .detach() 2"),
+        "detached output": (LEAF + "y = (x * 2).detach()\ny.backward()", 3, "problem-no-history-cut y .detach() 2"),
         "inference mode": (LEAF + "with torch.inference_mode():\n    y = x * 2\ny.backward(torch.ones(2))", 4,
             "problem-no-history-cut y torch.inference_mode() 3"),
         "comments only": ("# nothing\n", None, "problem-program-empty"),

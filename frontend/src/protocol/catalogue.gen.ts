@@ -313,6 +313,10 @@ export interface Catalogue {
   "problem-module-init": never;
   "problem-no-parameters": never;
   "problem-two-dtypes": "left" | "right";
+  "problem-target-class": "dtype";
+  "problem-target-dtype": "dtype" | "expected";
+  "problem-optimizer-result": never;
+  "problem-complex-output": never;
   "problem-views-in-place": never;
   "problem-needs-detach": never;
   "problem-grad-none-result": "name";

@@ -412,7 +412,17 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         lambda match, _: fact("problem-broadcast", left=match["a"], right=match["b"], axis=match["axis"]),
     ),
     (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
+    (
+        r"expected (?:target dtype to be Long or Byte, but got|scalar type Long but found) (?P<got>\w+)",
+        lambda match, _: fact("problem-target-class", dtype=match["got"]),
+    ),
+    (
+        r"Found dtype (?P<got>\w+) but expected (?P<expected>\w+)",
+        lambda match, _: fact("problem-target-dtype", dtype=match["got"], expected=match["expected"]),
+    ),
     (r"^index out of range in self", fact("problem-no-such-row")),
+    (r"can't optimize a non-leaf Tensor", fact("problem-optimizer-result")),
+    (r"grad can be implicitly created only for real scalar outputs", fact("problem-complex-output")),
     (r"before Module\.__init__\(\) call", fact("problem-module-init")),
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
     (

@@ -543,6 +543,18 @@ problem-no-parameters = Ein Optimierer bekam keine Parameter: Das Modul kennt ke
 problem-two-dtypes = Die einen Zahlen haben den Typ { $left }, die anderen { $right }. Die Zahlen von numpy sind double, die von torch float.
     .title = Zahlen von zweierlei Typ
     .hint = Wandle eine Seite um: `.float()` oder `.to(other.dtype)`.
+problem-target-class = Die Targets haben den Typ { $dtype }. Dieser Verlust nimmt die Nummer der Klasse jeder Zeile, als ganze Zahlen vom Typ Long.
+    .title = Ein Target muss die Nummer einer Klasse sein
+    .hint = Wandle sie um: `targets.long()`.
+problem-target-dtype = Die Targets haben den Typ { $dtype }, und dieser Verlust rechnet mit { $expected }.
+    .title = Die Targets haben einen anderen Typ, als der Verlust erwartet
+    .hint = Wandle sie um, etwa mit `targets.float()`.
+problem-optimizer-result = Dieser Tensor ist das Ergebnis einer Operation. Ein Optimierer ändert Blätter: Nur sie bekommen ein `.grad` und behalten ihren Wert von Schritt zu Schritt.
+    .title = Ein Optimierer nimmt nur Blätter
+    .hint = Gib ihm das Blatt, aus dem dies berechnet wurde, oder beginne hier ein neues: `w = (0.1 * torch.randn(3)).requires_grad_()`.
+problem-complex-output = Die Ausgabe ist eine komplexe Zahl, und bei einer komplexen Zahl gibt es keine Richtung, in der sie wächst: backward braucht eine reelle Ausgabe oder `v`.
+    .title = Backward braucht eine reelle Ausgabe
+    .hint = Nimm `.abs()` oder `.real` davon, oder übergib `gradient=torch.ones_like(y)`.
 problem-views-in-place = Die Operation lieferte mehrere Views eines Tensors auf einmal; wird in einen davon geschrieben, kann die Engine das nicht aufzeichnen.
     .title = Einer von mehreren Views lässt sich nicht in-place ändern
     .hint = Schreib das Ergebnis stattdessen in einen neuen Tensor.

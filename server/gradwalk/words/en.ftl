@@ -544,6 +544,18 @@ problem-no-parameters = An optimizer was made with no parameters: the module has
 problem-two-dtypes = One holds numbers of type { $left }, the other of type { $right }. numpy's numbers are double, torch's are float.
     .title = These numbers are of two types
     .hint = Convert one of them: `.float()`, or `.to(other.dtype)`.
+problem-target-class = The targets have the type { $dtype }. This loss takes the number of each row's class, as whole numbers of type Long.
+    .title = A target must be the number of a class
+    .hint = Convert them: `targets.long()`.
+problem-target-dtype = The targets have the type { $dtype }, and this loss computes with { $expected }.
+    .title = The targets have another type than the loss expects
+    .hint = Convert them, as with `targets.float()`.
+problem-optimizer-result = An operation computed this tensor. An optimizer changes leaves: only they get a `.grad` and keep their value from one step to the next.
+    .title = An optimizer takes leaves only
+    .hint = Give it the leaf that this was computed from, or begin a new leaf here: `w = (0.1 * torch.randn(3)).requires_grad_()`.
+problem-complex-output = The output is a complex number, and a complex number has no direction in which it grows: backward needs a real output, or `v`.
+    .title = Backward needs a real output
+    .hint = Take `.abs()` or `.real` of it, or pass `gradient=torch.ones_like(y)`.
 problem-views-in-place = The operation gave several views of one tensor at once; the engine cannot record a write into one of them.
     .title = One of several views cannot be changed in place
     .hint = Write the result to a new tensor instead.

@@ -234,6 +234,7 @@ export interface Catalogue {
   "problem-internal": "name";
   "problem-internal-in": "name" | "function" | "line";
   "problem-intrusion": "name";
+  "problem-no-memory": never;
   "problem-interpreter-broken": "what";
   "problem-too-many-nodes": "count";
   "problem-first-nodes": "count" | "first";

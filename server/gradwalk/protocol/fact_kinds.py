@@ -233,6 +233,7 @@ FactKind = Literal[
     "problem-internal",
     "problem-internal-in",
     "problem-intrusion",
+    "problem-no-memory",
     "problem-interpreter-broken",
     "problem-too-many-nodes",
     "problem-first-nodes",

@@ -80,8 +80,10 @@ def unused_input(error: BaseException, unreached: Sequence[int]) -> int | None:
     return next(iter(unreached), None) if match["index"] is None else int(match["index"])
 
 
-def internal_problem(error: BaseException) -> Problem:
-    """The problem for a fault of our own, with where it is in our code."""
+def internal_problem(error: BaseException, span: Span | None) -> Problem:
+    """The problem for a fault of our own, with where it is in our code, or for a tensor that cannot be read."""
+    if "not supported for tensor subclasses" in str(error):
+        return problem("error", fact("problem-no-memory"), span=span, words=words_of(error))
     frames, name = traceback.extract_tb(error.__traceback__), type(error).__name__
     found = (
         fact("problem-internal-in", name=name, function=frames[-1].name, line=str(frames[-1].lineno))

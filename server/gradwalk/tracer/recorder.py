@@ -144,7 +144,8 @@ class Recorder(PassListener):
         if self.failure is None and self.tell_damage(error, is_over=False):
             self.failure = error
             return
-        ended = room_ended(error, self.places.span(snippet_place(originals.frame_at(1))))
+        span = self.places.span(snippet_place(originals.frame_at(1)))
+        ended = room_ended(error, span)
         if ended is not None:
             # Room ended while something was put down: what would follow has a gap before it, so nothing does.
             self._is_full = True
@@ -152,7 +153,8 @@ class Recorder(PassListener):
         elif self.failure is None:
             self.failure = error
             is_ours = place_of(error.__traceback__) is None
-            self.stream.send_problem(internal_problem(error) if is_ours else intrusion_problem(error, self.places))
+            found = internal_problem(error, span) if is_ours else intrusion_problem(error, self.places)
+            self.stream.send_problem(found)
 
     def tell_damage(self, error: Exception, *, is_over: bool) -> bool:
         """Whether the program had broken the interpreter, which is said once, at the line that names what it broke."""

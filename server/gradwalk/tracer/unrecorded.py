@@ -198,7 +198,7 @@ class Unrecorded:
                 continue
             grad = leaf.grad
             state.note(leaf, grad, number)
-            if grad is not None and _layout_of(grad) is _STRIDED and has_numbers(grad):
+            if grad is not None and _layout_of(grad) is _STRIDED and has_numbers(grad) and _has_memory(grad):
                 positions.append(position)
                 gradients.append(grad)
         sizes = tuple(map(_count_of, gradients))
@@ -249,6 +249,11 @@ class Unrecorded:
                 of_pass[position] = next(rounded)
             spelled.append(of_pass)
         return spelled
+
+
+def _has_memory(tensor: torch.Tensor) -> bool:
+    """Not so, as a rule, where the class has a `__torch_dispatch__`, which computes with other tensors."""
+    return type(tensor).__torch_dispatch__ is originals.Tensor.__torch_dispatch__
 
 
 def _norms_of(reads: Sequence[_Read]) -> list[Sequence[float]]:

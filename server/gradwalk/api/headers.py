@@ -56,6 +56,8 @@ _WORKED_OUT = ("/api/traces/", "/embed/", "/noscript/", "/t/")
 """What is read, but has to be unpacked, drawn or followed first."""
 _SMALL_BYTES = 2 << 10
 """Of a body or a part of one: what is longer is sent when it is its client's turn."""
+_PIECE_BYTES = 128 << 10
+"""What is longer takes several turns: a megabyte at once is two milliseconds of the event loop."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
@@ -103,7 +105,11 @@ class Guard:
         async def send_in_turn(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = _complete(list(message["headers"]), path, method, message["status"])
-            elif len(message.get("body", b"")) > _SMALL_BYTES:
+            elif len(body := message.get("body", b"")) > _SMALL_BYTES:
+                for begin in range(0, len(body) - _PIECE_BYTES, _PIECE_BYTES):
+                    await self._turns.wait(client)
+                    await send({**message, "body": body[begin : begin + _PIECE_BYTES], "more_body": True})
+                message["body"] = body[-(len(body) % _PIECE_BYTES or _PIECE_BYTES) :]
                 await self._turns.wait(client)
             await send(message)
 

@@ -76,10 +76,10 @@ async def test_results_within_one_picture_are_told_together_and_the_first_and_th
     assert await say(b"1", b"2") == [], "nothing so soon after"
     assert await say(b"3", after_seconds=0.02) == [[b"1", b"2", b"3"]], "what has come since, as one"
     assert await say(b"4", after_seconds=1) == [[b"4"]], "after a pause at once again"
-    engine.sink.append([b"5"])
+    engine.sink.append([b"5", fills_a_batch := bytes(1 << 20), b"6"])
     engine.sink.finished(LASTING)
     await following
-    assert told[-1] == [b"5"], "an end waits for nothing and leaves nothing out"
+    assert told[-2:] == [[b"5", fills_a_batch], [b"6"]], "an end waits for nothing and leaves nothing out"
     await runs.settle()
 
 

@@ -16,7 +16,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from gradwalk.api.event_stream import EventStream
 from gradwalk.api.service import Service
-from gradwalk.engine.runs import BATCH_EVENTS_MAX, Run, Runs, RunState
+from gradwalk.engine.runs import Run, Runs, RunState, take_batch
 from gradwalk.protocol.document import encode
 
 PING_SECONDS = 15.0
@@ -64,7 +64,7 @@ async def _follow(runs: Runs, run: Run, count: int) -> AsyncGenerator[bytes]:
 async def _replay(service: Service, stored: bytes, trace: str, count: int, client: str) -> AsyncGenerator[bytes]:
     yield retry_frame()
     # Asked for anew each time: a reader who takes minutes must not hold all events until then.
-    while batch := (await service.events_of(trace, stored, client))[count : count + BATCH_EVENTS_MAX]:
+    while batch := take_batch(await service.events_of(trace, stored, client), count):
         count += len(batch)
         yield _batch(batch, count - 1)
     yield message("done", {"id": trace})

@@ -20,11 +20,22 @@ from gradwalk.sandbox.cancellation import Cancellation
 
 log = logging.getLogger(__name__)
 
-BATCH_EVENTS_MAX = 64
+_BATCH_EVENTS_MAX = 64
+_BATCH_BYTES = 128 << 10
+"""A batch that has reached it is full: putting two megabytes together takes a millisecond of the event loop."""
 RETAINED_BYTES_MAX = 64 << 20
 """Of results that are not kept, whatever their time; the oldest go first."""
 _TOGETHER_SECONDS = 0.016
 """As long as a screen shows one picture."""
+
+
+def take_batch(events: list[bytes], begin: int) -> list[bytes]:
+    """Those from number `begin` on that are sent together."""
+    end, size = begin, 0
+    while end < min(len(events), begin + _BATCH_EVENTS_MAX) and size < _BATCH_BYTES:
+        size += len(events[end])
+        end += 1
+    return events[begin:end]
 
 
 class RunState(Enum):
@@ -97,7 +108,7 @@ class Run:
         """
         if len(self.log) <= count:
             await self.change(patience_seconds)
-        return self.log[count : count + BATCH_EVENTS_MAX]
+        return take_batch(self.log, count)
 
     async def change(self, patience_seconds: float) -> None:
         """Returns when there is news of any kind, or `patience_seconds` have passed."""

@@ -73,7 +73,8 @@ def assemble_document(events: Sequence[Event]) -> TraceDocument:
 
 def join_document(events: Sequence[bytes]) -> bytes:
     """The document of encoded events, the first of which is its header."""
-    return join_events(json.loads(events[0]), events)
+    # json would keep the interpreter for two milliseconds where the program was given numbers.
+    return join_events(orjson.loads(events[0]), events)
 
 
 def join_events(header: Mapping[str, Any], events: Sequence[bytes]) -> bytes:

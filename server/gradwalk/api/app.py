@@ -45,7 +45,7 @@ _EVERYWHERE: dict[int | str, dict[str, Any]] = {
     421: {"description": "This server does not answer to the name in `Host`."},
     503: {"description": "Not now: the store does not answer."},
 }
-_RELAXED_COLLECTION = (5_000, 1, 400)
+_RELAXED_COLLECTION = (2_000, 1, 1_000)
 """Thresholds of the garbage collector. A collection stops everybody, the longer the more young objects there are, so it
 is often and short. One that walks through all is seldom: of a hall of 3,000 it takes a fifth of a second."""
 _STOPPING = (signal.SIGTERM, signal.SIGINT)

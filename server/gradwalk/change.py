@@ -6,7 +6,7 @@ waiter and change, which costs more than sending the news.
 
 import asyncio
 
-_AT_ONCE = 32
+_AT_ONCE = 8
 """Tasks that go on in one turn of the event loop: thousands of them would keep everybody else from it."""
 
 

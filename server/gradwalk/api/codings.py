@@ -105,7 +105,7 @@ class PageFiles(StaticFiles):
         file = Path(plain.path)
         key = (coding, str(file), plain.headers["etag"])
         body = await self._made.ask(key, lambda: asyncio.to_thread(lambda: compress(file.read_bytes(), coding)))
-        answer = Response(b"" if scope["method"] == "HEAD" else body, headers=plain.headers)
+        answer = Response(body, headers=plain.headers)
         _note_coding(answer.headers, coding, len(body))
         del answer.headers["accept-ranges"]
         return answer

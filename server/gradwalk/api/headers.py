@@ -96,6 +96,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":
+            # Answered as a GET; uvicorn leaves its body out.
+            scope = {**scope, "method": "GET"}
         path, method = scope["path"], scope["method"]
         refusal = None if path in _PROBES and method == "GET" else await self._refusal(scope)
         answering = self._app if refusal is None else refusal

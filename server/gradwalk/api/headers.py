@@ -120,7 +120,8 @@ class Guard:
 
     async def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
+        # More than one is none of ours: which of them a proxy believed, nobody knows.
+        host = ",".join(headers.getlist("host"))
         if host.encode("latin-1") not in self._hosts:
             asked = fact("api-host", host=host[:100])
             return error_answer(scope, HTTPStatus.MISDIRECTED_REQUEST, asked)

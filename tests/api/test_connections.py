@@ -34,7 +34,7 @@ def status_of(connection: socket.socket, request: bytes = PROBE) -> int:
         connection.sendall(request)
         answer = HTTPResponse(connection)
         answer.begin()
-        answer.read()
+        assert b"Invalid HTTP" not in answer.read()
     except ConnectionError:
         return 0
     return answer.status

@@ -89,6 +89,7 @@ class CountedProtocol(HttpToolsProtocol):
     _is_in_head = True
     _head_bytes = 0
     _weight = 0
+    _refusal = ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -147,7 +148,7 @@ class CountedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         # A quarter of a megabyte, read in one turn, has room for ten thousand requests.
         if len(self.pipeline) >= _PIPELINED_MAX:
-            raise ValueError("too many requests at once")
+            self._refuse("Too many requests of one connection at once.")
         super().on_message_begin()
         self._weight = 0
         self._expect_request()
@@ -174,10 +175,18 @@ class CountedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def _weigh(self, length: int, parts: int) -> None:
-        """Adds to what this request costs, a millisecond at most. What is raised here ends the connection with 400."""
+        """Adds to what this request costs, a millisecond at most."""
         self._weight += length + parts * _PART_BYTES
         if self._weight > HEAD_BYTES_MAX:
-            raise ValueError("too much of a request")
+            self._refuse("This request is too long, or has too many parts.")
+
+    def _refuse(self, why: str) -> None:
+        """Ends the connection with 400: the parser, in the middle of which this is called, passes nothing else on."""
+        self._refusal = why
+        raise ValueError(why)
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response(self._refusal or msg)
 
     def _expect_request(self) -> None:
         self._is_in_head, self._head_bytes = True, 0

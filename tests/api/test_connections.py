@@ -41,7 +41,6 @@ def status_of(connection: socket.socket, request: bytes = PROBE) -> int:
 
 
 def is_let_in(server: SharedServer, address: str) -> bool:
-    """Whether one more connection of that address is answered."""
     with connected(server, address) as connection:
         return status_of(connection) == 200
 
@@ -86,6 +85,7 @@ LONG = {
     "headers": PROBE[:-2] + b"A:\r\n" * 1_000 + b"\r\n",
     "list": PROBE[:-2] + b"Cookie: " + b"a=1;" * 1_000 + b"\r\n\r\n",
     "query": PROBE.replace(b" HTTP", b"?" + b"a&" * 1_000 + b" HTTP"),
+    "folders": PROBE.replace(b" HTTP", b"/x%2F" * 400 + b" HTTP"),
     "pieces": POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 1_000 + b"0\r\n\r\n",
     "pipeline": PROBE * 100,
     "names": PROBE[:-2].replace(b"healthz", b"") + b"Host: evil.example\r\n\r\n",

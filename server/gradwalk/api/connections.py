@@ -21,8 +21,8 @@ from gradwalk.api.turns import Turns
 
 HEAD_BYTES_MAX = 16 << 10
 _PART_BYTES = 32
-"""What each header, item of a list in one, field of a query and small piece of a body weighs besides its length: it is
-read by itself. HTTP/2 counts a header so (RFC 9113, 6.5.2)."""
+"""What each header, item of a list in one, folder, field of a query and small piece of a body weighs besides its
+length: it is read by itself. HTTP/2 counts a header so (RFC 9113, 6.5.2)."""
 _SMALL_PIECE_BYTES = 256
 """Of a body: what is longer costs no more than its bytes, which are counted elsewhere."""
 _PIPELINED_MAX = 16
@@ -154,7 +154,8 @@ class CountedProtocol(HttpToolsProtocol):
         self._expect_request()
 
     def on_url(self, url: bytes) -> None:
-        self._weigh(len(url), url.count(b"&"))
+        # Each folder is looked up: four thousand take 18 ms.
+        self._weigh(len(url), sum(map(url.lower().count, (b"&", b"/", b"%2f"))))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:

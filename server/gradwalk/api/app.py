@@ -30,7 +30,7 @@ from gradwalk.api import (
 from gradwalk.api.codings import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import ERROR_HANDLERS
-from gradwalk.api.headers import Guard, Hosts
+from gradwalk.api.headers import ROOM_BODY_BYTES_MAX, Guard, Hosts
 from gradwalk.api.memory import MemoryCap
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
@@ -80,7 +80,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     resources = traces, replays, snippets, rooms, exports, examples
     for module in (*resources, health, metrics, oembed, docs, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
-        most = min(settings.body_bytes_max, rooms.BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
+        most = min(settings.body_bytes_max, ROOM_BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
         app.include_router(module.router, max_body_size=most, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
     app.openapi = partial(describe, app)  # type: ignore[method-assign]

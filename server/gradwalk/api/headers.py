@@ -58,6 +58,9 @@ _SMALL_BYTES = 2 << 10
 """Of a body or a part of one: what is longer is sent when it is its client's turn."""
 _PIECE_BYTES = 128 << 10
 """What is longer takes several turns: a megabyte at once is two milliseconds of the event loop."""
+_ROOMS = "/api/rooms"
+ROOM_BODY_BYTES_MAX = 4 << 10
+"""Of one request to a room: the longest prompt of a question takes half of it."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
@@ -131,8 +134,10 @@ class Guard:
             return error_answer(scope, HTTPStatus.FORBIDDEN, fact("api-other-site"))
         if not _is_json(headers):
             return error_answer(scope, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact("api-not-json"))
-        length = self._length_of(headers)
-        if length > self._body_bytes_max:
+        is_room = scope["path"].startswith(_ROOMS)
+        most = min(self._body_bytes_max, ROOM_BODY_BYTES_MAX) if is_room else self._body_bytes_max
+        length = _length_of(headers, most)
+        if length > most:
             return too_long_answer(scope)
         try:
             # Of this server alone: what is paid for is its own time, before any of it is spent.
@@ -147,9 +152,11 @@ class Guard:
         headers = {"Retry-After": "5"}
         return error_answer(scope, HTTPStatus.SERVICE_UNAVAILABLE, fact("api-full"), kind="busy", headers=headers)
 
-    def _length_of(self, headers: Headers) -> int:
-        said = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
-        return int(said) if said.isdecimal() else self._body_bytes_max
+
+def _length_of(headers: Headers, most: int) -> int:
+    """Of the body, in bytes; `most` where the request does not say."""
+    said = headers.get("content-length", "" if "transfer-encoding" in headers else "0")
+    return int(said) if said.isdecimal() else most
 
 
 def _complete(headers: list[_Header], path: str, method: str, status: int) -> list[_Header]:

@@ -27,8 +27,6 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     **_COUNTED,
 }
 _OF_A_ROOM = _GONE | _REFUSED
-BODY_BYTES_MAX = 4 << 10
-"""Of one request: the longest prompt of a question takes half of it."""
 _BEARER = "Bearer "
 _NOT_KEPT = {"Cache-Control": "no-store"}
 

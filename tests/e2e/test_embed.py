@@ -109,18 +109,18 @@ def test_two_elements_share_nothing_but_the_module(host: HostPage, kept) -> None
     one, two = host.paste_elements(
         (f"{kept[1]}/trace.json", 'step="1.3"'),
         (kept[0], 'step="2" phase="2" theme="dark"'),
-        head="<style>button { background: red !important }</style>",
+        head="<style>html { direction: rtl } button { background: red !important }</style>",
     )
     wait_until_ready(host.page)
     places = "[...document.querySelectorAll('grad-walk')].map((each) => each.state.place)"
     one.get_by_role("button", name="Next step").click()
     assert host.page.evaluate(places) == ["2.1", "2.1"]
-    two.get_by_role("button", name="Play").focus()
-    host.page.keyboard.press("ArrowRight")
+    two.get_by_role("button", name="Play").press("ArrowRight")
     assert host.page.evaluate(places) == ["2.1", "2.5"]
     ground = "(element, part) => getComputedStyle(element.shadowRoot.querySelector(part)).backgroundColor"
     assert one.evaluate(ground, ".viewer") != two.evaluate(ground, ".viewer")
     assert one.evaluate(ground, ".icon") != "rgb(255, 0, 0)"
+    assert one.evaluate("element => getComputedStyle(element.shadowRoot.querySelector('.viewer')).direction") == "ltr"
     assert host.page.evaluate("document.head.querySelectorAll('style').length") == 1
     host.page.context.set_offline(True)
     walk = "(walk) => walk.stops.map((stop) => (walk.goTo(stop), walk.state.sentence && walk.state.place))"

@@ -25,7 +25,7 @@ export const TAG = "grad-walk";
 const OWN_STYLE = `
 :host { all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; }
 :host([hidden]) { display: none; }
-.gradwalk-box { height: 100%; }
+.gradwalk-box { height: 100%; direction: ltr; }
 .gradwalk-box[hidden] { display: none; }
 `;
 const DEFAULT_PLACE = "1.3";

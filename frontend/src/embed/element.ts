@@ -23,7 +23,7 @@ import { type StepDetail, Viewer } from "./viewer.svelte";
 export const TAG = "grad-walk";
 
 const OWN_STYLE = `
-:host { all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; }
+:host { all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; break-inside: avoid; }
 :host([hidden]) { display: none; }
 .gradwalk-box { height: 100%; direction: ltr; }
 .gradwalk-box[hidden] { display: none; }

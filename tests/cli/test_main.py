@@ -86,8 +86,7 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
     files = {path.relative_to(deck).as_posix(): path for path in deck.rglob("*") if path.is_file()}
     assert set(done.stdout.split()) >= {str(path) for path in files.values()}
     assert not [name for name, path in files.items() if "@@" in path.read_text().partition('<script type="module">')[0]]
-    program = lesson.read_text()
-    assert files["lesson.py"].read_text() == program
+    assert (program := files["lesson.py"].read_text()) == lesson.read_text()
     assert invoke("init", host, deck, "--program", lesson).exit_code == 0, "the same once more"
     if host == "myst":
         given = re.search(r"^\{.*\}$", files["index.md"].read_text(), re.MULTILINE)
@@ -98,8 +97,10 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
     if host != "reveal":
         assert invoke("check", deck).exit_code == 0
     if host == "jupyter":
-        *_, cell = json.loads(files["lesson.ipynb"].read_text())["cells"]
-        assert cell["source"].partition("\n")[2] == program
+        cells = json.loads(files["lesson.ipynb"].read_text())["cells"]
+        _, load, cell = (each["source"].partition("\n")[2] for each in cells)
+        assert cell == program
+        exec(f"{load}\n{cell}", {})  # noqa: S102 (a notebook has no names but those that it imports)
 
 
 def test_a_deck_is_written_over_nothing(tmp_path: Path) -> None:

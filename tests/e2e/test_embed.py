@@ -37,8 +37,7 @@ def test_a_locked_frame_steps_asks_nobody_else_and_keeps_its_address(host: HostP
     page.keyboard.press("ArrowLeft")
     host.wait_for_place("1.3")
     expect(frame.get_by_role("region", name="Vector-Jacobian product")).to_be_visible()
-    assert frame.url == src
-    assert page.context.cookies() == []
+    assert (frame.url, page.context.cookies()) == (src, [])
     hosts = {url.split("/")[2] for url in asked if url.startswith("http")}
     assert hosts == {each.removeprefix("http://") for each in (server.url, host.address)}
     assert not [url for url in asked if "/chunks/" in url], "layout and formulas were baked"
@@ -109,7 +108,7 @@ def test_two_elements_share_nothing_but_the_module(host: HostPage, kept) -> None
     one, two = host.paste_elements(
         (f"{kept[1]}/trace.json", 'step="1.3"'),
         (kept[0], 'step="2" phase="2" theme="dark"'),
-        head="<style>html { direction: rtl } button { background: red !important }</style>",
+        head="<style>html { direction: rtl; font-size: 62.5% } button { background: red !important }</style>",
     )
     wait_until_ready(host.page)
     places = "[...document.querySelectorAll('grad-walk')].map((each) => each.state.place)"
@@ -120,7 +119,8 @@ def test_two_elements_share_nothing_but_the_module(host: HostPage, kept) -> None
     ground = "(element, part) => getComputedStyle(element.shadowRoot.querySelector(part)).backgroundColor"
     assert one.evaluate(ground, ".viewer") != two.evaluate(ground, ".viewer")
     assert one.evaluate(ground, ".icon") != "rgb(255, 0, 0)"
-    assert one.evaluate("element => getComputedStyle(element.shadowRoot.querySelector('.viewer')).direction") == "ltr"
+    expect(one.locator(".viewer")).to_have_css("direction", "ltr")
+    expect(one.locator(".viewer")).to_have_css("font-size", "15px")
     assert host.page.evaluate("document.head.querySelectorAll('style').length") == 1
     host.page.context.set_offline(True)
     walk = "(walk) => walk.stops.map((stop) => (walk.goTo(stop), walk.state.sentence && walk.state.place))"

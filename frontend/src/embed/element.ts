@@ -22,8 +22,9 @@ import { type StepDetail, Viewer } from "./viewer.svelte";
 
 export const TAG = "grad-walk";
 
+/** Where a page says `html { font-size: 62.5% }`, 1rem is 10px, too small to be read. */
 const OWN_STYLE = `
-:host { all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; break-inside: avoid; }
+:host { --rem: max(1rem, 16px); all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; break-inside: avoid; }
 :host([hidden]) { display: none; }
 .gradwalk-box { height: 100%; direction: ltr; }
 .gradwalk-box[hidden] { display: none; }

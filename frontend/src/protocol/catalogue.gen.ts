@@ -320,6 +320,11 @@ export interface Catalogue {
   "problem-complex-output": never;
   "problem-views-in-place": never;
   "problem-needs-detach": never;
+  "problem-target-columns": never;
+  "problem-view-size": "shape" | "count";
+  "problem-several-numbers": "about";
+  "problem-size": "what" | "expected" | "got" | "about";
+  "problem-refused": "text" | "about";
   "problem-grad-none-result": "name";
   "problem-grad-none-not-required": "name";
   "problem-grad-none-before": "name";

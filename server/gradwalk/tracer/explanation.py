@@ -9,10 +9,12 @@ import json
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from types import FrameType, TracebackType
 from typing import Any, Final
 
 import torch
+from torch.nn.modules.loss import _Loss
 
 from gradwalk.protocol.events import Problem, ProblemKind
 from gradwalk.protocol.facts import Fact, Filling, Shape, code, fact
@@ -60,8 +62,11 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
     if found is None:
         found = _explain_by_text(text, culprits)
         words = _first_sentence(text)
+        found = _explain_by_frames(error, found)
     if found is None:
         found, words = _raised(error), None
+    elif found["kind"] == "problem-refused":
+        words = None
     span = culprits.places.span(place_of(error.__traceback__))
     if span is None and found["kind"].startswith("problem-hook-"):
         span = culprits.hook_span()
@@ -211,6 +216,34 @@ def _explain_by_text(text: str, culprits: Culprits) -> Fact | None:
     return None
 
 
+def _explain_by_frames(error: BaseException, found: Fact | None) -> Fact | None:
+    """The fact, or a better one where the frames of the traceback show what layer, loss or Function it is about."""
+    frames = [frame for frame, _ in frames_in(error.__traceback__)]
+    if found is None:
+        missing = re.match(r"(\w+)\.forward\(\) missing", _text_of(error))
+        function = _resolve(missing[1], frames[-1]) if missing and frames else None
+        if isinstance(function, type) and issubclass(function, torch.autograd.Function):
+            return fact("problem-refused", about="apply", text=words_of(error))
+        return None
+    if found["kind"] not in ("problem-matrix-shapes", "problem-several-numbers"):
+        return found
+    methods = [frame.f_locals.get("self") for frame in frames if "self" in frame.f_code.co_varnames]
+    modules = [each for each in methods if issubclass(type(each), torch.nn.Module)]
+    if found["kind"] == "problem-several-numbers":
+        is_loss = bool(modules) and issubclass(type(modules[-1]), _Loss)
+        return fact("problem-several-numbers", about="loss") if is_loss else found
+    return _linear(found, modules) if modules and type(modules[-1]) is torch.nn.Linear else found
+
+
+def _linear(found: Fact, modules: Sequence[Any]) -> Fact:
+    """The sizes of a product in the innermost of these modules, with its name in those that called it."""
+    got, size, weight = (str(found["operands"][name]) for name in ("columns", "rows", "right"))
+    tables = [(vars(module).get("_modules", {}), called) for module, called in pairwise(modules)]
+    path = [name for table, called in tables for name, each in table.items() if each is called]
+    what = f"{'.'.join(path)} = " * bool(path) + f"nn.Linear({weight.replace('x', ', ')}): input.shape[-1]"
+    return fact("problem-size", about="linear", what=what, expected=size, got=got)
+
+
 def _raised(error: BaseException) -> Fact:
     name, text = type(error).__name__, words_of(error)
     return fact("problem-raised", name=name, text=text) if text else fact("problem-raised-silent", name=name)
@@ -354,6 +387,107 @@ def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     return fact("problem-target-too-large", target=target, columns=str(int(target) + 1))
 
 
+def _size(about: str, what: str, pattern: str) -> tuple[str, Explain]:
+    """A size that `what` must have: the pattern has it as `expected`, and the one that was given as `got`."""
+    return pattern, lambda match, _: fact(
+        "problem-size", about=about, what=match.expand(what), expected=match["expected"], got=match["got"]
+    )
+
+
+def _refused(about: str, pattern: str) -> tuple[str, Explain]:
+    """An error whose own words, as far as the pattern reaches, say what is wrong; with what to do about it."""
+    return pattern, lambda match, _: fact("problem-refused", about=about, text=match[0][:_WORDS_MAX])
+
+
+def _channels(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    # Counted from the end, as an input may come without a batch.
+    what = f"input.shape[-{match['sizes'].count(',')}]"
+    return fact("problem-size", about="conv", what=what, expected=match["expected"], got=match["got"])
+
+
+def _input_axes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    axes = {"1": "[N, C, L]", "2": "[N, C, H, W]", "3": "[N, C, D, H, W]"}[match["axes"]]
+    return fact("problem-size", about="axes", what="input.shape", expected=axes, got=match["got"])
+
+
+_SIZES: Final[tuple[tuple[str, Explain], ...]] = (
+    _size(
+        "target",
+        "target.shape",
+        r"Target size \(torch\.Size\((?P<got>\[.*?\])\)\) must be the same as input size "
+        r"\(torch\.Size\((?P<expected>\[.*?\])\)\)",
+    ),
+    _size(
+        "target",
+        "target.shape",
+        r"Using a target size \(torch\.Size\((?P<got>\[.*?\])\)\) that is different to the input size "
+        r"\(torch\.Size\((?P<expected>\[.*?\])\)\) is deprecated",
+    ),
+    _size(
+        "rows",
+        "len(target)",
+        r"Expected input batch_size \((?P<expected>\d+)\) to match target batch_size \((?P<got>\d+)\)",
+    ),
+    _size("classes", "target.shape", r"Expected target size (?P<expected>\[.*?\]), got (?P<got>\[.*?\])"),
+    (
+        r"expected input(?P<sizes>\[.*?\]) to have (?P<expected>\d+) channels, but got (?P<got>\d+) channels",
+        _channels,
+    ),
+    (r"Expected \dD \(.*?input to conv\D*(?P<axes>\d)d, but got input of size: (?P<got>\[.*?\])", _input_axes),
+    _size(
+        "stack",
+        r"tensors[\g<number>].size(…)",
+        r"Sizes of tensors must match except in dimension \d+\. Expected size (?P<expected>\d+) but got size "
+        r"(?P<got>\d+) for tensor number (?P<number>\d+)",
+    ),
+    _size(
+        "stack",
+        r"tensors[\g<number>].shape",
+        r"expects each tensor to be equal size, but got (?P<expected>\[.*?\]) at entry 0 and (?P<got>\[.*?\]) at entry "
+        r"(?P<number>\d+)",
+    ),
+    _size("features", "input.shape[1]", r"running_mean should contain (?P<got>\d+) elements not (?P<expected>\d+)"),
+    _size(
+        "features",
+        "input.shape",
+        r"expected input with shape (?P<expected>\[\*.*?\]), but got input of size(?P<got>\[.*?\])",
+    ),
+    _size(
+        "features",
+        "input.shape[-1]",
+        r"input\.size\(-1\) must be equal to input_size\. Expected (?P<expected>\d+), got (?P<got>\d+)",
+    ),
+    _size(
+        "product",
+        "batch2.shape[:2]",
+        r"first two dimensions of batch2 tensor to be: (?P<expected>\[.*?\]) but got: (?P<got>\[.*?\])",
+    ),
+    _size("product", "len(vec)", r"mat \(\d+x(?P<expected>\d+)\), vec \((?P<got>\d+)\)"),
+)
+
+_REFUSALS: Final = (
+    _refused("view", r"view size is not compatible with input tensor's size and stride"),
+    _refused("batch", r"Expected more than 1 value per channel when training.*"),
+    _refused("forward", r"Module \[.*\] is missing the required \"forward\" function"),
+    _refused("apply", r"Legacy autograd function with non-static forward method"),
+    _refused(
+        "indices",
+        r"tensors used as indices must be long.*|.*Expected dtype int32/int64 for index|"
+        r"Expected tensor for argument #1 'indices' .*?(?= \(while)",
+    ),
+    _refused("derivative", r"the derivative for '.*?' is not implemented"),
+    _refused("inference", r"Inference tensors cannot be saved for backward"),
+    _refused("copy", r"Only Tensors created explicitly by the user .* support the deepcopy protocol"),
+    _refused("parameter", r"cannot assign '.*' as parameter '.*?'.*"),
+    _refused("list", r"params argument given to the optimizer should be an iterable.*"),
+    _refused(
+        "kernel", r"Calculated padded input size .*actual input size|Given input size: .*Output size is too small"
+    ),
+    _refused("axis", r"Tensors must have same number of dimensions.*"),
+    _refused("leaf", r"you can only change requires_grad flags of leaf variables"),
+    _refused("mean", r".*Input dtype must be either a floating point or complex dtype.*"),
+)
+
 EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"backward through the graph a second time", _freed),
     (
@@ -406,7 +540,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"expected (?P<expected>Variable|tuple), but hook returned '(?P<got>.*?)'", _hook_kind),
     (r"One of the differentiated Tensors does not require grad", fact("problem-input-not-required")),
-    (r"Only Tensors of floating point and complex dtype can require gradients", fact("problem-whole-numbers")),
+    (r"(?i)only Tensors of floating point (?:and complex )?dtype can require grad", fact("problem-whole-numbers")),
     (r"shapes cannot be multiplied \((?P<left>\d+x\d+) and (?P<right>\d+x\d+)\)", _matrix_shapes),
     (
         r"size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension "
@@ -428,17 +562,33 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"before Module\.__init__\(\) call", fact("problem-module-init")),
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
     (
-        r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)",
-        lambda match, _: fact("problem-two-dtypes", left=match["left"], right=match["right"]),
+        r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)|"
+        r"source and destination dtypes match, got (?P<target>\w+) for the destination and (?P<source>\w+)",
+        lambda match, _: fact(
+            "problem-two-dtypes", left=match["left"] or match["target"], right=match["right"] or match["source"]
+        ),
     ),
     (
         r"Torch not compiled with CUDA enabled|requires CUDA support|Tried to instantiate dummy base class|"
         r"Found no NVIDIA driver|"
         r"Cannot get CUDA generator|not linked with support for (?:mps|cuda|xpu) devices|"
-        r"Could not run '.*' with arguments from the '(?:CUDA|MPS)' backend",
+        r"Could not run '.*' with arguments from the '(?:CUDA|MPS)' backend|device string: gpu",
         fact("problem-no-gpu"),
     ),
     (_NO_ALLOCATION, fact("problem-memory-tensor")),
     (r"is a view and is being modified inplace", fact("problem-views-in-place")),
     (r"Can't call numpy\(\) on Tensor that requires grad", fact("problem-needs-detach")),
+    (r"multi-target not supported|target with class probabilities, got Long", fact("problem-target-columns")),
+    (
+        r"shape '(?P<shape>\[.*?\])' is invalid for input of size (?P<count>\d+)",
+        lambda match, _: fact("problem-view-size", shape=match["shape"], count=match["count"]),
+    ),
+    (
+        r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted|"
+        r"only integer tensors of a single element",
+        fact("problem-several-numbers", about="number"),
+    ),
+    (r"Boolean value of Tensor with more than one value", fact("problem-several-numbers", about="truth")),
+    *_SIZES,
+    *_REFUSALS,
 )

@@ -564,6 +564,50 @@ problem-views-in-place = Die Operation lieferte mehrere Views eines Tensors auf 
 problem-needs-detach = numpy würde nicht aufzeichnen, was mit den Zahlen geschieht; der Gradient ginge unbemerkt verloren.
     .title = Aus einem Tensor im Graphen wird kein numpy-Array
     .hint = Nimm `.detach().numpy()`, wenn du ab hier keinen Gradienten willst.
+problem-target-columns = Dieser Verlust nimmt die Nummer der Klasse jeder Zeile, in einer einzigen Achse.
+    .title = { problem-target-class.title }
+    .hint = Lass die Spalte weg: `targets.long().squeeze(-1)`. Nimm bei One-Hot-Zeilen die Klasse: `targets.argmax(-1)`.
+problem-view-size = In die Form { $shape } passen keine { $count } Einträge.
+    .title = { problem-broadcast.title }
+    .hint = Das Produkt der Größen muss { $count } sein; eine davon darf -1 sein, etwa `x.reshape(len(x), -1)`.
+problem-several-numbers = Hier ist eine einzige Zahl gefragt, und der Tensor hat mehrere.
+    .title = Mehrere Zahlen, wo eine gefragt ist
+    .hint = { $about ->
+        [loss] Ein Verlust wird erst erzeugt, dann aufgerufen: `nn.MSELoss()(y, t)`.
+        [truth] Frag nach `(x > 0).all()` oder `.any()`; wähle Eintrag für Eintrag mit `torch.where(x > 0, x, 0 * x)`.
+       *[number] Nimm einen Eintrag, die Summe `.sum()` oder `.mean()`; für jeden Eintrag nimm die Funktion von torch, etwa `torch.sqrt(x)`.
+     }
+problem-size = `{ $what }` muss { $expected } sein und ist hier { $got }.
+    .title = { problem-broadcast.title }
+    .hint = { $about ->
+        [linear] Erzeuge die Schicht mit `in_features={ $got }`; mach ein Bild davor flach: `x.flatten(1)`.
+        [target] Gib beiden dieselbe Form: `scores.squeeze(-1)` lässt eine letzte Achse der Größe 1 weg, `targets.unsqueeze(-1)` fügt eine hinzu.
+        [rows] Gib jeder Zeile der Scores ein Target.
+        [classes] Die Klassen sind Achse 1 der Scores: `scores.transpose(1, 2)`, wenn sie zuletzt kommen.
+        [conv] Erzeuge die Schicht mit `in_channels={ $got }`, oder verschieb die Kanäle mit `permute`.
+        [axes] Füge die fehlende Achse mit `x.unsqueeze(0)` hinzu: die der Kanäle, dann die des Batchs.
+        [stack] Gib die Formen mit `print` aus; schneide, fülle auf oder transponiere einen der Tensoren.
+        [features] Erzeuge die Schicht mit der Größe, die die Eingabe hat.
+       *[other] Transponiere einen der beiden (`.mT`), oder prüf die Größen dort, wo sie entstehen.
+     }
+problem-refused = „{ $text }“
+    .title = PyTorch lehnt das ab
+    .hint = { $about ->
+        [view] Nimm `.reshape(...)`: Es kopiert die Einträge, wo eine View nicht reicht.
+        [batch] BatchNorm nimmt Mittelwert und Varianz über den Batch: Gib ihm zwei Zeilen oder mehr, oder ruf vorher `.eval()` am Modell auf.
+        [forward] Schreib `def forward(self, x):` in die Klasse; prüf die Schreibweise, und ob es als Methode eingerückt ist.
+        [apply] Schreib `.apply`, ohne eine Instanz zu erzeugen: `Square.apply(x)`. Es bringt `ctx` mit. Beide Methoden sind `@staticmethod`.
+        [indices] Wandle die Indizes um: `indices.long()`. Eine Maske wird mit `.bool()` umgewandelt.
+        [derivative] Nimm `.detach()` am Operanden, wenn du keinen Gradienten willst, oder schreib eine `torch.autograd.Function` mit eigenem backward.
+        [inference] Kopiere den Tensor außerhalb von `inference_mode`: `x = x.clone()`. Oder nimm stattdessen `torch.no_grad()`.
+        [copy] Kopiere die Zahlen: `y.detach().clone()`.
+        [parameter] Ändere die Zahlen des Parameters: `with torch.no_grad(): layer.weight.copy_(new)`. Oder weise `nn.Parameter(new)` zu.
+        [list] Setz ihn in eine Liste: `[w]`.
+        [kernel] Nimm einen kleineren Kernel, ein größeres Bild oder `padding`.
+        [axis] Füge die fehlende Achse mit `unsqueeze` hinzu, oder nimm `torch.stack`.
+        [leaf] `y = y.detach()` nimmt ein Ergebnis aus dem Graphen; umschalten lassen sich nur Blätter.
+       *[mean] Wandle erst in Gleitkommazahlen um: `x.float()`.
+     }
 
 problem-grad-none-result = `{ $name }` ist kein Blatt: Eine Operation hat es berechnet, also hinterlässt backward nichts in seinem `.grad`.
     .title = `{ $name }.grad` ist None

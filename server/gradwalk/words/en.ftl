@@ -565,6 +565,50 @@ problem-views-in-place = The operation gave several views of one tensor at once;
 problem-needs-detach = numpy would not record what is done with the numbers, so the gradient would silently be lost.
     .title = A tensor in the graph cannot become a numpy array
     .hint = Use `.detach().numpy()` if no gradient is wanted from here on.
+problem-target-columns = This loss takes the number of each row's class, in one axis.
+    .title = { problem-target-class.title }
+    .hint = Drop the column: `targets.long().squeeze(-1)`. Of one-hot rows take the class: `targets.argmax(-1)`.
+problem-view-size = Shape { $shape } cannot hold { $count } entries.
+    .title = { problem-broadcast.title }
+    .hint = The sizes must multiply to { $count }; one of them may be -1, as in `x.reshape(len(x), -1)`.
+problem-several-numbers = One number is asked for here, and the tensor has several.
+    .title = Several numbers where one is asked for
+    .hint = { $about ->
+        [loss] A loss is made first, then called: `nn.MSELoss()(y, t)`.
+        [truth] Ask for `(x > 0).all()` or `.any()`; choose entry by entry with `torch.where(x > 0, x, 0 * x)`.
+       *[number] Take one entry, the `.sum()` or the `.mean()`; for every entry use torch's function, as `torch.sqrt(x)`.
+     }
+problem-size = `{ $what }` must be { $expected }; here it is { $got }.
+    .title = { problem-broadcast.title }
+    .hint = { $about ->
+        [linear] Make the layer with `in_features={ $got }`; flatten an image before it: `x.flatten(1)`.
+        [target] Give both the same shape: `scores.squeeze(-1)` drops a last axis of 1, `targets.unsqueeze(-1)` adds one.
+        [rows] Give each row of the scores one target.
+        [classes] The classes are axis 1 of the scores: `scores.transpose(1, 2)` where they come last.
+        [conv] Make the layer with `in_channels={ $got }`, or move the channels with `permute`.
+        [axes] Add the missing axis with `x.unsqueeze(0)`: the channels, then the batch.
+        [stack] Print the shapes; cut, pad or transpose one of the tensors.
+        [features] Make the layer with the size that the input has.
+       *[other] Transpose one of them (`.mT`), or check the sizes where they are made.
+     }
+problem-refused = “{ $text }”
+    .title = PyTorch refuses this
+    .hint = { $about ->
+        [view] Use `.reshape(...)`: it copies the entries where a view cannot do.
+        [batch] BatchNorm takes mean and variance over the batch: give it two rows or more, or call `.eval()` on the model before.
+        [forward] Write `def forward(self, x):` in the class; check its spelling and that it is indented as a method.
+        [apply] Write `.apply`, without making an instance: `Square.apply(x)`. It brings the `ctx` along. Both methods are `@staticmethod`.
+        [indices] Convert the indices: `indices.long()`. A mask is converted with `.bool()`.
+        [derivative] Use `.detach()` on the operand if no gradient is wanted, or write a `torch.autograd.Function` with a backward of your own.
+        [inference] Copy the tensor outside of `inference_mode`: `x = x.clone()`. Or use `torch.no_grad()` instead.
+        [copy] Copy the numbers: `y.detach().clone()`.
+        [parameter] Change the numbers of the parameter: `with torch.no_grad(): layer.weight.copy_(new)`. Or assign `nn.Parameter(new)`.
+        [list] Put it into a list: `[w]`.
+        [kernel] Take a smaller kernel, a larger image, or `padding`.
+        [axis] Add the missing axis with `unsqueeze`, or use `torch.stack`.
+        [leaf] `y = y.detach()` takes a result out of the graph; leaves alone can be switched.
+       *[mean] Convert to floats first: `x.float()`.
+     }
 
 problem-grad-none-result = `{ $name }` is no leaf: an operation computed it, so backward leaves nothing in its `.grad`.
     .title = `{ $name }.grad` is None

@@ -161,6 +161,8 @@ QUIET = {
         "(q @ k.t()).masked_fill(m, float('-inf')).softmax(-1).pow(2).sum().backward()",
     "a mask that is added": ATTENTION + "m = torch.full((4, 4), float('-inf')).triu(1)\n"
         "(q @ k.t() + m).log_softmax(-1)[:, 0].sum().backward()",
+    "a mask that is written": ATTENTION + "s = q @ k.t()\ns.fill_diagonal_(-torch.inf)\ns[0, 2:] = -torch.inf\n"
+        "s.softmax(-1).pow(2).sum().backward()",
     "the bias of keys": KEY_BIAS,
     "before a normalisation": SEED + "bn = nn.BatchNorm1d(3)\nx = torch.randn(4, 3, requires_grad=True)\n"
         "(bn(x) * torch.tensor([1.0, 2.0, 3.0])).pow(2).sum().backward()",

@@ -89,14 +89,16 @@ class Findings:
         """A step of a pass, as it is told."""
         self._passes.setdefault(event["pass"], _PassNotes()).note(event, described)
 
-    def conclude(self, pass_index: int, nodes: Iterable[Node], cuts: Sequence[Cut]) -> list[Finding]:
-        """The findings of a pass that is over, and whose nodes are these."""
+    def conclude(
+        self, pass_index: int, nodes: Iterable[Node], cuts: Sequence[Cut], writers: Mapping[str, str]
+    ) -> list[Finding]:
+        """The findings of a pass that is over, and whose nodes are these; `writers` are as in `forward_findings`."""
         notes = self._passes.pop(pass_index, None) or _PassNotes()
         nodes = [*nodes]
         new = [node for node in nodes if node["id"] not in self._seen]
         self._seen.update(node["id"] for node in new)
         by_id = {node["id"]: node for node in nodes}
-        found = notes.locate(forward_findings(new))
+        found = notes.locate(forward_findings(new, writers))
         wrong = {key: one for key, one in notes.wrong_backwards.items() if key not in self._wrong}
         self._wrong.update(wrong)
         found += wrong.values()

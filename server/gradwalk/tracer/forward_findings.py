@@ -1,6 +1,6 @@
 """What stands out in the values of a forward pass: the first that is not finite, overflows, dead relus."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import torch
@@ -21,8 +21,8 @@ _WITHOUT_POLES: Final = frozenset(
      "mv", "pow", "prod", "sinh", "square", "sub", "sum", "_to_copy", "to_copy"}
 )  # fmt: skip
 _PUTTING: Final = frozenset(
-    {"cat", "constant_pad_nd", "copy", "fill", "index_copy", "index_fill", "index_put", "masked_fill", "masked_scatter",
-     "scatter", "select_scatter", "slice_scatter", "stack", "where"}
+    {"cat", "constant_pad_nd", "copy", "fill", "fill_diagonal", "index_copy", "index_fill", "index_put", "masked_fill",
+     "masked_scatter", "scatter", "select_scatter", "setitem", "slice_scatter", "stack", "where"}
 )  # fmt: skip
 """Operations that put given values somewhere and compute none."""
 _REASONS: Final = {
@@ -39,12 +39,15 @@ _REASONS: Final = {
 """Why an operation gives no number, where that is well known."""
 
 
-def forward_findings(nodes: Iterable[Node]) -> list[Finding]:
-    """The first value that is no finite number, and what ran over the end of its dtype, in the program's order."""
+def forward_findings(nodes: Iterable[Node], writers: Mapping[str, str]) -> list[Finding]:
+    """The first value that is no finite number, and what ran over the end of its dtype, in the program's order.
+
+    `writers` has the calls that wrote into views, by the node: `CopySlices` does not say what was written.
+    """
     found: list[Finding] = []
     overflows: list[Finding] = []
     ordered = sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else node["sequence_nr"])
-    masks = _Masks()
+    masks = _Masks(writers)
     for node in masks.left_out(ordered):
         outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
         troubles = [trouble for trouble in map(trouble_of, outputs) if trouble]
@@ -80,7 +83,8 @@ def _overflow(node: Node, value: TensorValue) -> Fact:
 class _Masks:
     """Infinities that were put somewhere, not computed, such as those of a causal mask: a softmax takes them away."""
 
-    def __init__(self) -> None:
+    def __init__(self, writers: Mapping[str, str]) -> None:
+        self._writers = writers
         self._meant: dict[int, tuple[TensorValue, Node]] = {}
         """By identity of a value, which is kept beside it: who put its infinities there."""
 
@@ -100,7 +104,7 @@ class _Masks:
             sources = [self._source(one, node) for one in troubled]
             if None in sources:
                 continue
-            is_put = bool(sources) or node["op"].strip("_") in _PUTTING
+            is_put = bool(sources) or self._writers.get(node["id"], node["op"]).strip("_") in _PUTTING
             if is_put and not any(trouble.nans for trouble in troubles):
                 source = next((one for one in sources if one is not None), node)
                 self._meant.update((id(value), (value, source)) for value in outputs if trouble_of(value))

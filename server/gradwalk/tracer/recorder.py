@@ -640,8 +640,10 @@ class Recorder(PassListener):
             if filled and one.materialized:
                 event["materialized"] = filled
         self._release()
-        nodes = [entry.record.described() for entry in one.nodes.values()]
-        found = self._findings.conclude(one.index, nodes, one.cuts)
+        records = [entry.record for entry in one.nodes.values()]
+        nodes = [record.described() for record in records]
+        writers = {record.id: record.call.label for record in records if record.kind == "view_write" and record.call}
+        found = self._findings.conclude(one.index, nodes, one.cuts, writers)
         if not one.cut:
             found += self._mistakes.conclude(one, nodes)
         if found:

@@ -77,9 +77,9 @@ TOLD = {
     },
     "vanishing": {
         "a staircase": (LEAF + "(x.round() * 2).sum().backward()", 2, "finding-staircase RoundBackward0 2"),
-        "one step that takes nearly all": ("x = torch.tensor(12.0, requires_grad=True)\n"
-            "(torch.sigmoid(x * 1.0) * 2).backward()", 2,
-            "finding-vanishing-at x 1.24e-05 1.613e+05 SigmoidBackward0 2 6.199e-06"),
+        "one step that takes nearly all, each time": ("x = torch.tensor(12.0, requires_grad=True)\nfor i in range(3):\n"
+            "    (torch.sigmoid(x * 1.0) * 2).backward()", 3,
+            "finding-vanishing-at x 1.24e-05 1.613e+05 SigmoidBackward0 3 6.199e-06"),
         "saturated, beside another way": (LEAF + "y = (x * 100).tanh()\n(y + x).sum().backward()", 2,
             "finding-saturated TanhBackward0 2 1.414"),
         "too small for float16": (LEAF.replace("]", "], dtype=torch.float16") + "y = x * 1e-4\nz = y * 1e-4\n"

@@ -84,6 +84,8 @@ class Findings:
         self._seen: set[str] = set()
         self._wrong: set[tuple[str, int]] = set()
         """Of backwards that were told to be wrong: op and argnum."""
+        self._steep: set[tuple[str, ...]] = set()
+        """Of gradients that were told to vanish or explode, as `_steepness_key` has them."""
 
     def note(self, event: Mapping[str, Any], described: Node) -> None:
         """A step of a pass, as it is told."""
@@ -102,7 +104,10 @@ class Findings:
         wrong = {key: one for key, one in notes.wrong_backwards.items() if key not in self._wrong}
         self._wrong.update(wrong)
         found += wrong.values()
-        found += notes.of_gradients()
+        # In a loop each pass would say the same.
+        of_gradients = [one for one in notes.of_gradients() if _steepness_key(one) not in self._steep]
+        self._steep.update(_steepness_key(one) for one in of_gradients if one["kind"] in ("vanishing", "exploding"))
+        found += of_gradients
         found += notes.locate(dead_relus(new))
         for cut in cuts:
             one = finding("cut_derivative", by_id[cut.node], notes.steps_of.get(cut.node), cut.fact, cut.saved_at)
@@ -336,6 +341,14 @@ class _PassNotes:
     def _change(self, before: int, after: int) -> float:
         start = self.steps[before].norm
         return self.steps[after].norm / start if start > 0 else math.inf
+
+
+def _steepness_key(one: Finding) -> tuple[str, str, str]:
+    """What two findings about the size of a gradient have in common where they say nearly the same."""
+    operands: Any = one["fact"].get("operands", {})
+    reaches = operands.get("reaches")
+    leaf = "" if reaches is None else str(reaches["operands"]["name"])
+    return one["kind"] if reaches else one["fact"]["kind"], leaf, str(one["span"])
 
 
 def _why_lost(described: Node, norm: float, received: Sequence[TensorValue]) -> Fact | None:

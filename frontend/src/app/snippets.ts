@@ -100,7 +100,7 @@ function element(shared: Shared): string {
     theme === "" ? "" : `theme="${theme}"`,
   ];
   const picture = `${origin}/t/${snippet}/preview.png${at(shared)}`;
-  return `<grad-walk ${attributes.filter((each) => each !== "").join(" ")} style="display: block; height: ${HEIGHT_PX}px">\n  <img src="${picture}" alt="${quoted(title)}" style="max-width: 100%">\n</grad-walk>`;
+  return `<grad-walk ${attributes.filter((each) => each !== "").join(" ")} style="display:block; height: ${HEIGHT_PX}px">\n  <img src="${picture}" alt="${quoted(title)}" style="max-width: 100%">\n</grad-walk>`;
 }
 
 function quoted(text: string): string {

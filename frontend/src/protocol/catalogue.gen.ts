@@ -1397,6 +1397,7 @@ export interface Catalogue {
   "player-elsewhere": never;
   "player-from": "name";
   "player-arrived": never;
+  "player-sum-before-hook": never;
   "player-v-sum": never;
   "player-output-sum": "output";
   "player-grad-before": "leaf";

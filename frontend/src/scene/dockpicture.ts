@@ -198,7 +198,7 @@ function drawVjp(callout: VjpCallout, view: DockView, room: Box): readonly Shape
   );
   const given = inOrder.filter(({ returned }) => isTensor(returned));
   const shown = (given.length > 0 ? given : inOrder).slice(0, MOST_OPERANDS);
-  const added = drawSummands(callout, callout.sum, label("player-v-sum"), view, room);
+  const added = drawSummands(callout, callout.sum, callout.sumCaption, view, room);
   const left = given.length - shown.length;
   const missing = inOrder.filter((operand) => !shown.includes(operand) && !isTensor(operand.returned));
   const inShort = [

@@ -138,7 +138,9 @@ export interface VjpCallout extends Heading {
   readonly node: Node;
   readonly stepIndex: number;
   readonly summands: readonly Summand[];
+  /** Of the summands: of a node with hooks not yet its v. */
   readonly sum: Gradient;
+  readonly sumCaption: string;
   readonly operands: readonly OperandEquation[];
   readonly saved: readonly Saved[];
   readonly formula: Formula | null;
@@ -235,7 +237,7 @@ export function drawCallout(trace: TraceState, position: Position): CalloutScene
     node,
     stepIndex: step.index,
     summands,
-    sum: step.grad_outputs[0] ?? UNDEFINED,
+    ...sumOf(step, node),
     operands: node.inputs.map(({ argnum }) => operandEquation({ ...scene, isExplained }, node, step, argnum)),
     saved: savedOf(scene, node),
     formula: trusted(node.formula, step),
@@ -329,6 +331,16 @@ function notesOf(node: Node): readonly string[] {
   if (node.backward_span !== undefined)
     notes.push(label("player-its-backward", { line: String(node.backward_span.line) }));
   return notes;
+}
+
+/** What the contributions to the first output add up to, before hooks make v of it. */
+function sumOf({ hooks = [], grad_outputs }: Step, node: Node): Pick<VjpCallout, "sum" | "sumCaption"> {
+  const hook = hooks.find(({ output_nr }) => output_nr === 0);
+  const caption =
+    node.output_count > 1
+      ? label("player-output-sum", { output: "0" })
+      : label(hook === undefined ? "player-v-sum" : "player-sum-before-hook");
+  return { sum: hook?.before ?? grad_outputs[0] ?? UNDEFINED, sumCaption: caption };
 }
 
 function summandsOf(trace: TraceState, { call, graph }: PassStarted, step: Step): readonly Summand[] {

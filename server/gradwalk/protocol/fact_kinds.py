@@ -1396,6 +1396,7 @@ FactKind = Literal[
     "player-elsewhere",
     "player-from",
     "player-arrived",
+    "player-sum-before-hook",
     "player-v-sum",
     "player-output-sum",
     "player-grad-before",

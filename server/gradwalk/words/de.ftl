@@ -1987,6 +1987,7 @@ player-grad-outputs = grad_outputs des Aufrufs
 player-elsewhere = anderswo
 player-from = von { $name }
 player-arrived = angekommen
+player-sum-before-hook = die Summe, vor dem Hook
 player-v-sum = v, die Summe
 player-output-sum = die Summe für Ausgang { $output }
 player-grad-before = { $leaf }.grad vorher

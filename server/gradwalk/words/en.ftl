@@ -1988,6 +1988,7 @@ player-grad-outputs = grad_outputs of the call
 player-elsewhere = elsewhere
 player-from = from { $name }
 player-arrived = arrived
+player-sum-before-hook = the sum, before the hook
 player-v-sum = v, the sum
 player-output-sum = the sum for output { $output }
 player-grad-before = { $leaf }.grad before

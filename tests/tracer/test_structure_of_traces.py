@@ -175,6 +175,8 @@ FACTS = {
     "a broadcast operand does not pass v unchanged": (X + "(x + torch.ones(3, 2)).sum().backward()",
         lambda traced: [line["because"]["kind"] for line in named(traced, "add")["formula"]["vjp"]],
         ["why-add-broadcast"]),
+    "nor does a broadcast second one": (X + "(torch.ones(3, 2) + x).sum().backward()",
+        lambda traced: named(traced, "add")["formula"]["vjp"][0]["because"]["kind"], "why-add-broadcast"),
 }  # fmt: skip
 
 

@@ -101,8 +101,8 @@ def _vjp_line(line: Line, letters: Letters, seeds: Sequence[Kind | None], texts:
         "text": _written(line.expression, letters, "text"),
         "because": _told(line.because, letters),
     }
-    if line.because.kind == "why-add" and [one and one.shape for one in seeds] != [line.shape]:
-        written["because"] = fact("why-add-broadcast", self=written["because"]["operands"]["self"])
+    if line.because.kind in {"why-add", "why-added"} and [one and one.shape for one in seeds] != [line.shape]:
+        written["because"] = fact("why-add-broadcast", self=next(iter(written["because"]["operands"].values())))
     reads = [name for name in symbols_of(line.expression) if not is_seed(name)]
     if texts is None or not texts.values.keys() >= set(reads):
         return written

@@ -63,10 +63,11 @@ class Confinement:
         )
 
 
-def run_child(channel: int, confinement: Confinement) -> NoReturn:
-    """Everything between fork and exit."""
+def run_child(channel: int, confinement: Confinement, parent: int) -> NoReturn:
+    """Everything between fork and exit; `parent` is the process that forked."""
     status = EXIT_OF_OUR_FAULT
     try:
+        lockdown.die_with_parent(parent)
         _confine_early(channel, confinement)
         payload = _read_frame()
         if payload:
@@ -84,7 +85,6 @@ def run_child(channel: int, confinement: Confinement) -> NoReturn:
 
 
 def _confine_early(channel: int, confinement: Confinement) -> None:
-    lockdown.die_with_parent()
     for number in _ENDED_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     os.dup2(channel, CHANNEL, inheritable=False)

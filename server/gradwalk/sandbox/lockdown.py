@@ -111,10 +111,12 @@ if IS_LINUX:
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 
-def die_with_parent() -> None:
-    """SIGKILL for this process when the one that started it ends. Linux only."""
+def die_with_parent(parent: int) -> None:
+    """SIGKILL for this process when the one that started it ends, or has ended by now. Linux only."""
     if IS_LINUX:
         _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def refuse_new_privileges() -> None:

@@ -20,4 +20,4 @@ def main() -> NoReturn:
     channel = int(sys.argv[2])
     os.write(channel, WARM)
     os.setsid()
-    run_child(channel, confinement)
+    run_child(channel, confinement, os.getppid())

@@ -106,10 +106,11 @@ class Zygote:
 
     def _fork(self) -> Forked:
         ours, theirs = socket.socketpair()
+        zygote = os.getpid()
         pid = os.fork()
         if pid == 0:
             os.setpgid(0, 0)
-            run_child(theirs.fileno(), self._confinement)
+            run_child(theirs.fileno(), self._confinement, zygote)
         theirs.close()
         child = Forked(pid, os.pidfd_open(pid), ours)
         self._children[child.pidfd] = child

@@ -11,6 +11,7 @@ import {
   previousPhase,
   previousStep,
   START,
+  turned,
 } from "./position";
 import { sampleTrace, walkFrom } from "./samples";
 
@@ -49,6 +50,8 @@ describe("walking", () => {
     expect(formatPosition(previousStep(trace, at("1.4")))).toBe("0");
     expect(formatPosition(nextStep(trace, at("6.2")))).toBe("6.5");
     expect(formatPosition(first(trace, at("f3.1")))).toBe("f0");
+    const [there, leaf] = [turned(trace, at("2.4")), turned(trace, at("6.5"))];
+    expect([there, turned(trace, there), leaf].map(formatPosition)).toEqual(["f2.2", "2.2", "f0"]);
   });
 
   it("stays within what has arrived", () => {

@@ -180,6 +180,16 @@ function phaseElsewhere(trace: TraceState, { direction, step, phase }: Position)
   return isOnly ? equationPhase(direction) : phase;
 }
 
+/** The same node in the other walk; where that does not come to it, the start. */
+export function turned(trace: TraceState, { direction, step }: Position): Position {
+  const operations = forwardOrder(trace).map(({ id }) => id);
+  const steps = trace.steps.map(({ node }) => node);
+  const other: Direction = direction === "forward" ? "backward" : "forward";
+  const node = direction === "forward" ? operations[step - 1] : steps[step - 1];
+  const place = (direction === "forward" ? steps : operations).indexOf(node ?? "") + 1;
+  return clampPosition(trace, { direction: other, step: place, phase: equationPhase(other) });
+}
+
 /** The phase in which the whole equation is on show. */
 export function equationPhase(direction: Direction): Phase {
   return direction === "backward" ? "multiply" : "compute";

@@ -20,7 +20,7 @@ export const READABLE_SCALE = 0.72;
 /** In projector mode: the numbers on a card are then over 28 px. */
 export const PROJECTED_SCALE = 2.25;
 /** Of the readable scale: cards that write less, in letters that keep their size, are read down to here. */
-const IN_BRIEF = 0.5;
+const IN_BRIEF = 0.45;
 const LARGEST_SCALE = 1.15;
 const MARGIN_PX = 14;
 /** Kept free right of the graph for the external gradient. */

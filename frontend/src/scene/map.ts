@@ -274,14 +274,17 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   const title: Letters = { size: letters, face: "sans", bold: true };
   const count = card.waiting === null ? "" : ` ${card.waiting.arrived}/${card.waiting.expected}`;
   const written = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
-  const value = told.name === "v" ? `v ${written}` : written;
   const mono: Letters = { size: letters, face: "mono" };
-  const third = box.height / 3;
   // As in `[3×3]`.
+  const value = written.replaceAll(" × ", "×");
+  const named = `v ${value}`;
+  // Its colour says what it is where its name has no room.
+  const isNamed = told.name === "v" && widthOf(named, mono) <= room;
+  const third = box.height / 3;
   const lines = [
-    { written: card.title + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },
+    { written: card.brief + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },
     {
-      written: value.replaceAll(" × ", "×"),
+      written: isNamed ? named : value,
       look: mono,
       ink: card.involved ? told.ink : "ink-quiet",
       y: 2.05 * third,
@@ -303,9 +306,9 @@ function fitting(line: string, letters: Letters, room: number): Letters {
 function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
   const bold: Letters = { size: 0.72 * letters, face: "sans", bold: true };
   const room = box.width - 2 * STRONG;
-  const small = fitting(card.title, bold, room);
+  const small = fitting(card.brief, bold, room);
   const at = { x: box.width / 2, y: box.height / 2 + DROP * small.size };
-  return [text(at, cut(card.title, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
+  return [text(at, cut(card.brief, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
 }
 
 const SMALLEST_SHARE = 0.6;

@@ -25,6 +25,8 @@ export interface CardScene {
   readonly node: Node;
   readonly role: "leaf" | "op";
   readonly title: string;
+  /** Where there is little room: `bias` in the frame of `model.2`. */
+  readonly brief: string;
   /** The variable that holds the forward value, where the program named it. */
   readonly variable: string | null;
   /** Null where the forward walk has not computed it, or it was not observed. */
@@ -157,12 +159,19 @@ function drawCard(
     node,
     role: isLeaf ? "leaf" : "op",
     title: nodeTitle(node),
+    brief: within(groupsById(graph).get(node.group ?? ""), nodeTitle(node)),
     variable: isLeaf ? null : (node.outputs[0]?.name ?? null),
     gradient: step?.grad_outputs[0] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
     waiting: waitingFor(arrivals.length, usesOf(graph, node.id).length + seeds, step),
     leafGrad:
       isLeaf && position.direction === "backward" ? (ledger.gradOf(node.leaf ?? "") ?? NOT_COMPUTED) : null,
   };
+}
+
+/** A parameter without the name of the module whose frame it stands in. */
+function within(group: Group | undefined, title: string): string {
+  const prefix = `${group?.label.split(":")[0]}.`;
+  return title.startsWith(prefix) ? title.slice(prefix.length) : title;
 }
 
 function progressOf(
@@ -279,6 +288,7 @@ function cardOfCall(still: Still, graph: Graph, group: Group, isActive: boolean)
   return {
     ...card,
     title: group.label,
+    brief: group.label,
     aside: label("player-nodes", { count: nodeCounts(graph).get(group.id) ?? 0 }),
     progress: isActive ? "active" : card.progress,
     involved: card.involved || isActive,

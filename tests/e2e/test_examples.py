@@ -35,7 +35,7 @@ def test_examples_open_where_they_should_and_end_at_their_last_step(new_page: Op
     for example in (each for each in EXAMPLES if (each.slug in SAMPLE) is is_sample):
         player.change_hash(f"example={example.slug}")
         expect(program).to_contain_text(shown(tell(example.fact)))
-        player.wait_for_place(example.start)
+        player.wait_for_place("0")
         player.wait_for_end_of_run()
         fits = player.page.evaluate(FITS)
         steps = player.slider("Step")

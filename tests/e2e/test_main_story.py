@@ -31,6 +31,7 @@ def test_a_typed_program_is_walked_and_every_number_is_torchs(player: PlayerPage
     p = torch.tensor([2.0, 3.0], requires_grad=True)
     player.open()
     player.wait_for_steps(2)
+    player.named("button", "player-show-step", step=1).click()
     close(
         player,
         v=torch.tensor([0.0, 1.0, 0.0]),
@@ -41,7 +42,6 @@ def test_a_typed_program_is_walked_and_every_number_is_torchs(player: PlayerPage
     player.button("Run").click()
     player.wait_for_steps(3)
 
-    player.button("First step").click()
     player.wait_for_place("0")
     for place in STOPS:
         assert player.move("Next phase")

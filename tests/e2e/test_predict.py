@@ -105,8 +105,7 @@ def test_no_way_leads_past_a_question_and_its_answer_is_nowhere(player: PlayerPa
 
 
 def test_keys_and_clicker_ask_twice_and_go_on_after_an_answer(player: PlayerPage) -> None:
-    player.open()
-    player.wait_for_place("1.3")
+    player.open("example=map&s=1.3")
     player.wait_for_steps(2)
     player.named("button", "page-predict").focus()
     player.press("Enter")
@@ -164,7 +163,7 @@ def test_comments_direct_the_lecture(player: PlayerPage) -> None:
 
 
 def test_the_run_before_stays_beside_the_new_numbers(player: PlayerPage) -> None:
-    player.open(fragment("x * x * 3", i={"x": 2.0}))
+    player.open(fragment("x * x * 3", i={"x": 2.0}, s="1.1"))
     expect(player.slider("x")).to_have_value("2")
     player.product.wait_for()
     player.wait_for_end_of_run()

@@ -56,7 +56,7 @@ def test_a_right_backward_agrees_with_finite_differences_and_opens_into_its_line
     function = run_plain(program_text("map")).namespace["F"].apply
     at = torch.tensor([2.0, 3.0], dtype=torch.float64)
     assert torch.autograd.gradcheck(function, at.requires_grad_())
-    table = checked(player, "example=map", "1.3").get_by_role("table", name="numeric Jacobian")
+    table = checked(player, "example=map&s=1.3", "1.3").get_by_role("table", name="numeric Jacobian")
     np.testing.assert_allclose(numbers(table), np.asarray(jacobian(the_map, at)), rtol=1e-3)
     assert marked(table) == set()
     # The same backward opens into the lines of its formula.

@@ -69,7 +69,7 @@ def test_attention_moves_weight_between_tokens_without_making_any() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.slug)
-def test_an_example_is_ready_for_the_gallery_and_opens_at_a_step_that_exists(example: Example) -> None:
+def test_an_example_is_ready_for_the_gallery_and_answers_at_a_step_that_exists(example: Example) -> None:
     TraceRequest.model_validate({"source": example.source, "options": example.options})
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", example.slug)
     assert example.source == program_text(example.slug)
@@ -78,7 +78,7 @@ def test_an_example_is_ready_for_the_gallery_and_opens_at_a_step_that_exists(exa
     assert (tell_attribute(example.fact, "question") or "").endswith(("?", "."))
     assert tell_attribute(example.fact, "title")
     assert tell(example.fact).endswith(".")
-    step, phase = map(int, example.start.split("."))
+    step, phase = map(int, example.stop.split("."))
     assert 1 <= step <= trace(example.slug).events[-1]["steps"]
     assert 1 <= phase <= 5
     assert trace(example.slug).of("warning") == []

@@ -108,13 +108,13 @@ export class Opening {
     return { ...address, ...settingsIn(request.options), position, source: request.source };
   }
 
-  /** Opens and runs a shipped program, at its own place or at `at`, with a chain or without. */
+  /** Opens and runs a shipped program, before its first step or at `at`, with a chain or without. */
   pick(example: Example, at: Position | null = null, chain: string | null = null): void {
     this.session.open({
       ...EMPTY_ADDRESS,
       ...settingsIn(example.options),
       source: example.source,
-      position: at ?? parsePosition(example.start),
+      position: at,
       chain,
     });
     this.session.example = example;

@@ -6,9 +6,9 @@
 
 import { withValue } from "../embed/inputs";
 import { passAlone } from "../model/comparison";
-import { curveOf, numberOf, passOfInterest } from "../model/curve";
+import { numberOf } from "../model/curve";
 import { focusPosition } from "../model/directions";
-import { clampPosition, type Position, startOf, stepCount } from "../model/position";
+import { clampPosition, type Position, START, startOf, stepCount } from "../model/position";
 import { firstStepOfPass, passAt } from "../model/selectors";
 import { emptyTrace, foldEvents, type MetProblem, type PassState, type TraceState } from "../model/trace";
 import type { GradcheckReport, Problem, TensorValue, TraceDocument } from "../protocol/trace.gen";
@@ -37,7 +37,6 @@ import { withJacobians } from "./jacobians";
  */
 type RunKind = "fresh" | "again";
 
-const FIRST_STEP: Position = { direction: "backward", step: 1, phase: "collect" };
 /** How long a run may take before a newer request stops it; shorter ones finish, so that a drag shows its way. */
 const PATIENCE_MS = 250;
 /** Changes closer together than this are one change: a drag is compared with what was before it began. */
@@ -85,7 +84,7 @@ export class Session {
   private unplaced = true;
   /** What the last run had to say when it left the older picture on screen. */
   private held = $state.raw<readonly MetProblem[] | null>(null);
-  private wanted = $state.raw<Position>(FIRST_STEP);
+  private wanted = $state.raw<Position>(START);
   private flight: Flight | null = null;
   /** Told when somebody on this page asks for numbers of their own. */
   onrequest: (() => void) | null = null;
@@ -158,7 +157,7 @@ export class Session {
     this.pass = address.pass;
     this.chain = address.chain;
     this.nudge = address.nudge;
-    this.wanted = address.position ?? FIRST_STEP;
+    this.wanted = address.position ?? START;
     this.unplaced = address.position === null;
     this.view = { ...this.view, ...address.view };
   }
@@ -270,7 +269,7 @@ export class Session {
   run(): void {
     const changed = this.source !== this.ranSource;
     if (changed && this.ranSource !== null) {
-      this.wanted = FIRST_STEP;
+      this.wanted = START;
       this.unplaced = true;
       this.chain = null;
       this.leavePass();
@@ -412,7 +411,7 @@ export class Session {
 
   private place(arriving: TraceState): void {
     if (!this.unplaced) return;
-    const focus = focusPosition(arriving) ?? openingOf(arriving);
+    const focus = focusPosition(arriving);
     if (focus !== null) this.goTo(focus);
   }
 
@@ -444,13 +443,6 @@ export class Session {
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-
-/** The first step of the pass that a program is about, once all have run; null where that is where one stands anyway. */
-function openingOf(trace: TraceState): Position | null {
-  const pass = trace.finished === null || curveOf(trace).length < 2 ? null : passOfInterest(trace);
-  if (pass === null || pass.index === 0) return null;
-  return { ...FIRST_STEP, step: firstStepOfPass(trace, pass.index) };
-}
 
 function hasGraph(trace: TraceState): boolean {
   return trace.passes.some((pass) => pass.started.graph.nodes.length > 0);

@@ -84,26 +84,6 @@ export function firstNonFinite(points: readonly CurvePoint[]): CurvePoint | null
   return points.find(({ norms }) => [...norms.values()].some((norm) => !Number.isFinite(norm))) ?? null;
 }
 
-/**
- * The recorded pass that a program is about: of a loop the last, of a library's probes none, and the first of all
- * where every call made one; null where nothing is recorded.
- */
-export function passOfInterest(trace: TraceState): PassState | null {
-  const points = curveOf(trace);
-  const counts = new Map<string, number>();
-  for (const point of points) counts.set(callOf(point), (counts.get(callOf(point)) ?? 0) + 1);
-  const recorded = points.filter(({ pass }) => pass !== null);
-  const alone = recorded.filter((point) => counts.get(callOf(point)) === 1);
-  if (alone.length === recorded.length) return recorded[0]?.pass ?? null;
-  const candidates = alone.length > 0 ? alone : recorded;
-  const withLoss = candidates.filter(({ call, value }) => call !== "grad" && value !== null);
-  return (withLoss.at(-1) ?? candidates.at(-1))?.pass ?? null;
-}
-
-function callOf({ call, span }: CurvePoint): string {
-  return `${call} ${span?.line} ${span?.column}`;
-}
-
 function recordedPoint(pass: PassState): CurvePoint {
   const { started, finished } = pass;
   const [output, ...others] = started.outputs;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curveOf, leavesOf, mergedCurve, passOfInterest } from "../model/curve";
-import { sampleTrace } from "../model/samples";
+import { curveOf, leavesOf, mergedCurve } from "../model/curve";
 import { emptyTrace, foldEvents, type TraceState } from "../model/trace";
 import { readSample } from "../protocol/samples";
 import type { Event } from "../protocol/trace.gen";
@@ -52,13 +51,6 @@ describe("the curve of passes", () => {
   it("takes in what another trace of the program recorded", () => {
     const merged = mergedCurve(loop, trace(...recorded(0, 2)));
     expect(merged.map(({ pass }) => pass !== null)).toEqual([true, false, true, false, true]);
-  });
-
-  it("is about the last pass of a loop, the first of several calls, and the one that is not a loop's", () => {
-    expect(passOfInterest(loop)?.index).toBe(1);
-    expect(passOfInterest(trace(...recorded(0, 0), ...recorded(1, 1, 5), ...recorded(2, 2)))?.index).toBe(1);
-    expect(passOfInterest(sampleTrace("double-backward"))?.index).toBe(0);
-    expect(passOfInterest(emptyTrace())).toBeNull();
   });
 });
 

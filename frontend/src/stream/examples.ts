@@ -10,8 +10,8 @@ export interface Example {
   fact: Fact;
   source: string;
   options: TraceOptions;
-  /** Where to open it, as in a link's `s`. */
-  start: string;
+  /** Where its answer is on the screen, as in a link's `s`. */
+  stop: string;
   /** By the operands of `fact`: what of the trace they are, `1.3 v`; empty where the sentence follows no slider. */
   follows: Readonly<Record<string, string>>;
 }

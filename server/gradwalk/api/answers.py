@@ -137,7 +137,7 @@ class ListedExample(_Whole):
     fact: Fact
     source: str
     options: dict[str, Any]
-    start: str
+    stop: str
     follows: dict[str, str]
     seed_files: list[str]
 

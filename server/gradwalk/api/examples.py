@@ -30,7 +30,7 @@ def _listed(example: Example, language: str) -> dict[str, Any]:
         "fact": example.fact,
         "source": example.source,
         "options": example.options,
-        "start": example.start,
+        "stop": example.stop,
         "follows": example.follows,
         "seed_files": example.seed_files,
     }

@@ -22,7 +22,7 @@ def program_text(slug: str) -> str:
 def _example(
     about: Fact,
     *,
-    start: str = "1.1",
+    stop: str = "1.1",
     seed_files: tuple[str, ...] = (),
     follows: dict[str, str] | None = None,
     **options: Any,
@@ -33,7 +33,7 @@ def _example(
         fact=about,
         source=program_text(slug),
         options=options,
-        start=start,
+        stop=stop,
         follows=follows or {},
         seed_files=seed_files,
     )
@@ -43,7 +43,7 @@ EXAMPLES: list[Example] = [
     # What v, J and v times J are.
     _example(
         fact("example-map", J="[[4, 0], [3, 2], [0, 6]]", v="[0, 1, 0]", grad="[3, 2]"),
-        start="1.3",
+        stop="1.3",
         seed_files=("000", "002"),
         follows={"J": "1.3 J", "v": "1.3 v", "grad": "2.5 p.grad"},
         grad_output=[0.0, 1.0, 0.0],
@@ -57,7 +57,7 @@ EXAMPLES: list[Example] = [
     _example(fact("example-ones-as-v", grad="[2, 4, 6]"), seed_files=("001", "000"), follows={"grad": "2.5 x.grad"}),
     _example(
         fact("example-weights-as-v", one="0.2", row_one="[2, 1]", two="0.8", row_two="[1, 3]", grad="[1.2, 2.6]"),
-        start="1.3",
+        stop="1.3",
         seed_files=("001",),
         follows={
             "one": "1.3 v[0]",
@@ -70,40 +70,40 @@ EXAMPLES: list[Example] = [
     _example(fact("example-doubling-loop"), seed_files=("001",)),
     _example(
         fact("example-chain-of-two", v="[1, 1]", next="[6, 14]", grad="[48, 68]"),
-        start="2.3",
+        stop="2.3",
         seed_files=("001", "000"),
         follows={"v": "1.3 v", "next": "2.3 v", "grad": "3.5 x.grad"},
     ),
     _example(
         fact("example-why-grad-output", x="2", v="14", grad="28"),
-        start="4.3",
+        stop="4.3",
         seed_files=("003", "000"),
         follows={"x": "4.3 x", "v": "4.3 v", "grad": "5.5 w.grad"},
     ),
     # Functions of one's own.
-    _example(fact("example-exp-function"), start="1.3", seed_files=("002",)),
-    _example(fact("example-wrong-shape"), start="2.5", seed_files=("002",)),
-    _example(fact("example-returned-jacobian"), start="1.3", seed_files=("002",)),
-    _example(fact("example-batch"), start="3.3", seed_files=("002",)),
-    _example(fact("example-linear-function"), start="2.3", seed_files=("003",)),
-    _example(fact("example-gradcheck"), start="2.3", seed_files=("004",)),
-    _example(fact("example-composite"), start="2.3", seed_files=("004",)),
-    _example(fact("example-none-zeros-undefined"), start="4.4", seed_files=("004",)),
+    _example(fact("example-exp-function"), stop="1.3", seed_files=("002",)),
+    _example(fact("example-wrong-shape"), stop="2.5", seed_files=("002",)),
+    _example(fact("example-returned-jacobian"), stop="1.3", seed_files=("002",)),
+    _example(fact("example-batch"), stop="3.3", seed_files=("002",)),
+    _example(fact("example-linear-function"), stop="2.3", seed_files=("003",)),
+    _example(fact("example-gradcheck"), stop="2.3", seed_files=("004",)),
+    _example(fact("example-composite"), stop="2.3", seed_files=("004",)),
+    _example(fact("example-none-zeros-undefined"), stop="4.4", seed_files=("004",)),
     # How the engine walks.
     _example(fact("example-sin-expression"), inputs={"x": 1.0, "y": 2.0}),
     _example(
         fact("example-used-twice", a="6", b="10", v="16", x="2", y="3", x_grad="48", y_grad="32"),
-        start="3.1",
+        stop="3.1",
         follows={
             **{name: f"3.1 {name}" for name in ("a", "b", "v", "x", "y")},
             "x_grad": "4.5 x.grad",
             "y_grad": "5.5 y.grad",
         },
     ),
-    _example(fact("example-x-times-x", x="3", grad="6"), start="2.1", follows={"x": "2.1 x", "grad": "2.5 x.grad"}),
+    _example(fact("example-x-times-x", x="3", grad="6"), stop="2.1", follows={"x": "2.1 x", "grad": "2.5 x.grad"}),
     _example(
         fact("example-broadcast-bias", grad="[3, 30, 300]"),
-        start="1.3",
+        stop="1.3",
         seed_files=("003",),
         follows={"grad": "2.5 bias.grad"},
     ),
@@ -113,14 +113,14 @@ EXAMPLES: list[Example] = [
     ),
     _example(
         fact("example-double-backward", slope="27", grad="18"),
-        start="1.3",
+        stop="1.3",
         follows={"slope": "1.3 slope", "grad": "5.5 x.grad"},
     ),
-    _example(fact("example-detach"), start="3.3"),
+    _example(fact("example-detach"), stop="3.3"),
     _example(fact("example-backward-twice", grad="4"), follows={"grad": "2.5 x.grad"}),
     _example(fact("example-in-place")),
     # The same in the large.
-    _example(fact("example-vanishing", grad="3.875·10⁻⁷"), start="1.3", follows={"grad": "11.5 x.grad"}),
+    _example(fact("example-vanishing", grad="3.875·10⁻⁷"), stop="1.3", follows={"grad": "11.5 x.grad"}),
     _example(fact("example-mlp-step")),
-    _example(fact("example-attention"), start="3.3"),
+    _example(fact("example-attention"), stop="3.3"),
 ]

@@ -19,8 +19,8 @@ class Example:
     """The program, as typed into the editor."""
     options: dict[str, Any] = field(default_factory=dict)
     """As in `protocol.requests.Options`."""
-    start: str
-    """Where to open it, `step.phase`, both counted from 1."""
+    stop: str
+    """Where its answer is on the screen, `step.phase`, both counted from 1. It opens before the first step."""
     follows: dict[str, str] = field(default_factory=dict)
     """By the operands of its sentence: what of the trace they are, so that they follow the sliders. `1.3 v` is a stop
     and what a `#@ note` there would name in braces; the fact itself has them as the example opens."""

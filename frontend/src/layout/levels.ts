@@ -16,6 +16,8 @@ export interface Line {
   readonly id: string;
   readonly tail: string;
   readonly head: string;
+  /** One of many, of which at most one is seen by Graphviz. */
+  readonly isLoose?: boolean;
 }
 
 /** What is drawn, whichever groups are open. Edges run from the producer of a forward value to its consumer. */
@@ -27,8 +29,8 @@ export interface Subject {
     readonly from: string;
     readonly to: string;
     /**
-     * Not seen by Graphviz and drawn straight afterwards: a value used hundreds of times along a chain would give it
-     * millions of bends to place.
+     * Of a value used hundreds of times along a chain, whose lines would give Graphviz millions of bends to place. It
+     * sees one line to each group; what leads to an open card is drawn straight afterwards.
      */
     readonly isLoose: boolean;
   }[];
@@ -106,12 +108,14 @@ function addEdge(
   isLoose: boolean,
 ): void {
   const add = (level: string | undefined, tail: string | undefined, head: string | undefined) => {
-    if (isLoose || tail === undefined || head === undefined) return;
-    levels.get(level ?? TOP)?.lines.push({ id, tail, head });
+    if (tail === undefined || head === undefined) return;
+    levels.get(level ?? TOP)?.lines.push({ id, tail, head, isLoose });
   };
   let shared = 1;
   while (shared < Math.min(start.length, end.length) - 1 && start[shared] === end[shared]) shared += 1;
-  add(start[shared - 1], start[shared], end[shared]);
+  const isBetweenCards = shared === start.length - 1 && shared === end.length - 1;
+  if (!isLoose || !isBetweenCards) add(start[shared - 1], start[shared], end[shared]);
+  if (isLoose) return;
   for (let depth = shared; depth < start.length - 1; depth += 1) {
     levels.get(start[depth] ?? TOP)?.leaving.push(`out_${id}`);
     add(start[depth], start[depth + 1], `out_${id}`);

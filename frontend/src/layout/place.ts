@@ -58,19 +58,15 @@ export function place({ subject, open }: Drawing, placeLevel: PlaceLevel): Layou
   };
   nest(placed, { x: 0, y: 0 });
   const edges = new Map(placed.curves);
-  const loose = subject.edges.filter((edge) => edge.isLoose);
-  const homes = new Map(
-    loose.length === 0 ? [] : [...subject.nodes, ...subject.groups].map(({ id, home }) => [id, home]),
-  );
-  const standsFor = (id: string | undefined): Box | undefined =>
-    id === undefined ? undefined : (nodes.get(id) ?? groups.get(id) ?? standsFor(homes.get(id)));
-  for (const { id, from, to } of loose) {
-    const start = standsFor(from);
-    const end = standsFor(to);
-    if (start !== undefined && end !== undefined && start !== end) edges.set(id, straight(start, end));
+  const loose = new Set<string>();
+  for (const { id, from, to, isLoose } of subject.edges) {
+    const [start, end] = [nodes.get(from), nodes.get(to)];
+    if (!isLoose || start === undefined || end === undefined) continue;
+    edges.set(id, straight(start, end));
+    loose.add(id);
   }
   const { width, height } = placed;
-  return { width, height, nodes, groups, edges, loose: new Set(loose.map(({ id }) => id)) };
+  return { width, height, nodes, groups, edges, loose };
 }
 
 /** Out of the right side, into the left side. */
@@ -122,13 +118,13 @@ function placeGroup(id: string, job: Job): Placed {
 
 const NOTHING: ReadonlyMap<string, Placed> = new Map();
 
-/** What leads from one place to another, of which one is a closed group, is drawn as one line. */
+/** What leads from one place to another, of which one is a closed group, is drawn as one line, and so is what is loose. */
 function bundled(level: Level, { levels, placeLevel }: Job, inner: ReadonlyMap<string, Placed>): Places {
   const isClosed = (item: string): boolean => levels.has(item) && !inner.has(item);
   const drawn = new Map<string, Line>();
   const standsFor = new Map<string, Line[]>();
   const lines = level.lines.filter((line) => {
-    if (!isClosed(line.tail) && !isClosed(line.head)) return true;
+    if (!line.isLoose && !isClosed(line.tail) && !isClosed(line.head)) return true;
     const key = `${line.tail} ${line.head}`;
     const first = drawn.get(key);
     if (first === undefined) {

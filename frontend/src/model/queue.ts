@@ -103,6 +103,7 @@ export interface Coming {
   readonly number: number;
   readonly node: Node;
   readonly title: string;
+  readonly group: Group | undefined;
   /** Of the group; 1 where it is none. */
   readonly nodeCount: number;
   /** So many gradients. */
@@ -123,6 +124,7 @@ export function comingIn(trace: TraceState, pass: PassState, closed: Closed = ne
     number,
     node,
     title: titleIn(closed, node),
+    group: closed.get(node.id),
     nodeCount: length,
     waitsFor: landings.get(node.id)?.length ?? 0,
   }));

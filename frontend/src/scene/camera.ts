@@ -17,8 +17,10 @@ export interface Region extends Size {
 
 /** Below this a card cannot be read as it stands; a walk through a graph that is too large for it keeps to it. */
 export const READABLE_SCALE = 0.72;
-/** In projector mode: the numbers on a card are then over 28 px. */
+/** In projector mode: the numbers on a card are then over 28 px, */
 export const PROJECTED_SCALE = 2.25;
+/** where ten rem are so long; in a picture of fewer pixels they are shorter. */
+export const PROJECTED_TEN_REM_PX = 272;
 /** Of the readable scale: cards that write less, in letters that keep their size, are read down to here. */
 const IN_BRIEF = 0.45;
 const LARGEST_SCALE = 1.15;

@@ -80,8 +80,8 @@ TOLD = {
         "one step that takes nearly all, each time": ("x = torch.tensor(12.0, requires_grad=True)\nfor i in range(3):\n"
             "    (torch.sigmoid(x * 1.0) * 2).backward()", 3,
             "finding-vanishing-at x 1.24e-05 1.613e+05 SigmoidBackward0 3 6.199e-06"),
-        "saturated, beside another way": (LEAF + "y = (x * 100).tanh()\n(y + x).sum().backward()", 2,
-            "finding-saturated TanhBackward0 2 1.414"),
+        "saturated, beside another way": (LEAF + "y = (x * 200).softmax(0)\n(y * x).sum().backward()", 2,
+            "finding-saturated SoftmaxBackward0 2 2.236"),
         "too small for float16": (LEAF.replace("]", "], dtype=torch.float16") + "y = x * 1e-4\nz = y * 1e-4\n"
             "z.sum().backward()", 2, "finding-underflow MulBackward0 2 0.0001414"),
         "divided by its own deviation": (NORMALIZED.format("train()"), 4,
@@ -164,6 +164,7 @@ QUIET = {
     "a mask that is written": ATTENTION + "s = q @ k.t()\ns.fill_diagonal_(-torch.inf)\ns[0, 2:] = -torch.inf\n"
         "s.softmax(-1).pow(2).sum().backward()",
     "the bias of keys": KEY_BIAS,
+    "shares that add up to 1": LEAF + "y = (x * 0).softmax(0)\ny.sum().backward()",
     "before a normalisation": SEED + "bn = nn.BatchNorm1d(3)\nx = torch.randn(4, 3, requires_grad=True)\n"
         "(bn(x) * torch.tensor([1.0, 2.0, 3.0])).pow(2).sum().backward()",
     "an odd function": "x = torch.linspace(-3, 3, 201)\na = torch.zeros((), requires_grad=True)\n"

@@ -354,13 +354,19 @@ def _steepness_key(one: Finding) -> tuple[str, str, str]:
 def _why_lost(described: Node, norm: float, received: Sequence[TensorValue]) -> Fact | None:
     """Why a node returned exactly 0 for a gradient that was not, where it could be meant otherwise."""
     op, node = described["op"].strip("_"), name_of(described)
-    if op in _SATURATING:
+    if op in _SATURATING and (op != "softmax" or _is_one_hot(described)):
         return fact("finding-saturated", node=node, norm=measured(norm))
     if op in _STAIRCASES:
         return fact("finding-staircase", node=node)
     if op in _SCALING and all(value["dtype"] == "float16" for value in received):
         return fact("finding-underflow", node=node, norm=measured(norm))
     return None
+
+
+def _is_one_hot(described: Node) -> bool:
+    """Whether a softmax saved nothing but zeros and ones. Else the same v for all of a row cancels, as its sum is 1."""
+    saved = [number for one in described["saved"] if one["value"] is not None for number in numbers_of(one["value"])]
+    return bool(saved) and all(number in (0.0, 1.0) for number in saved)
 
 
 def _left_of_product(event: Mapping[str, Any], described: Node, argnum: int, returned: float, norm: float) -> float:

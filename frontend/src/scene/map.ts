@@ -473,7 +473,11 @@ export function drawHeat(
   const level = heatLevel(spot, heat);
   const norm = spot.norm === null || level === null ? null : formatNumber(spot.norm, 2);
   const written =
-    norm === null ? null : isGroup ? label("player-heat-up-to", { number: norm }) : `‖v‖ ${norm}`;
+    norm === null
+      ? null
+      : isGroup
+        ? label("player-heat-up-to", { number: norm })
+        : `${detail === "full" ? "‖v‖ " : ""}${norm}`;
   const tags = [
     ...(written === null
       ? []

@@ -25,7 +25,7 @@ const withDenseStyles: PreprocessorGroup = {
     code: content
       .replace(/\/\*.*?\*\//gs, "")
       .replace(/\s+/g, " ")
-      .replace(/ ?([{};,]) ?/g, "$1")
+      .replace(/ ?([{};,/>]) ?/g, "$1")
       .replaceAll(": ", ":")
       .replaceAll(";}", "}"),
   }),

@@ -27,6 +27,9 @@ const TIGHT_PX = 760;
 const EQUATION_PX = 434;
 /** The same where a product stands in two lines. */
 const EQUATION_IN_TWO_PX = 484;
+/** Times what a graph needs to be read at all: so much room is enough, and so much more of it is worth a dock below. */
+const EASY = 1.5;
+const LARGER = 1.4;
 /** What is said to an answer. */
 export const LESSON_PX = 58;
 const NOTHING: Size = { width: 0, height: 0 };
@@ -43,10 +46,12 @@ export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHIN
   if (width < NARROW_PX)
     return { side: "below", share: Math.min(0.75, (EQUATION_IN_TWO_PX * scale) / height) };
   const share = Math.max(0.46, (COLUMN_PX * scale) / width);
-  const takesTooMuch = width * (1 - share) < needed.width && needed.width <= width;
+  const below = Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height)) + (besides * scale) / height;
+  const room = (width * (1 - share)) / needed.width;
+  const roomAbove = Math.min(width / needed.width, (height * (1 - below)) / needed.height);
+  const takesTooMuch = room < EASY && roomAbove > Math.max(1, LARGER * room);
   if (width >= ROOMY_PX * scale && !takesTooMuch) return { side: "beside", share };
   if (width > FLAT * height) return { side: "beside", share: 0.46 };
-  const below = Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height)) + (besides * scale) / height;
   const isTall = height * (1 - below) < needed.height && needed.width <= width - NARROW_PX;
   return isTall ? { side: "beside", share: NARROW_PX / width } : { side: "below", share: below };
 }

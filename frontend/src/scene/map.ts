@@ -472,12 +472,7 @@ export function drawHeat(
   const height = 1.5 * size;
   const level = heatLevel(spot, heat);
   const norm = spot.norm === null || level === null ? null : formatNumber(spot.norm, 2);
-  const written =
-    norm === null
-      ? null
-      : isGroup
-        ? label("player-heat-up-to", { number: norm })
-        : `${detail === "full" ? "‖v‖ " : ""}${norm}`;
+  const written = norm !== null && isGroup ? label("player-heat-up-to", { number: norm }) : norm;
   const tags = [
     ...(written === null
       ? []

@@ -359,13 +359,14 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
   }
   const isActive = group.active && !group.open;
   const isFaint = group.open || !group.involved;
+  const atWork = look.direction === "forward" ? "forward" : "gradient";
   const frame: Shape = {
     kind: "rect",
     box: { x: 0, y: 0, width: box.width, height: box.height },
     radius: 12,
     fill: group.open ? { ink: "surface-sunk", percent: 55 } : "surface-sunk",
     stroke: isActive
-      ? { ink: "gradient", width: STRONG + 1 }
+      ? { ink: atWork, width: STRONG + 1 }
       : { ink: isFaint ? "line" : "line-strong", width: STROKE },
   };
   const isBrief = look.detail !== "full";
@@ -392,7 +393,7 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
   const told: Letters = { size: plain.size, face: "mono" };
   const second: readonly Run[] =
     inside !== null
-      ? [{ text: cut(inside, told, room), ...told, ink: "gradient" }]
+      ? [{ text: cut(inside, told, room), ...told, ink: atWork }]
       : beside || count === ""
         ? []
         : [{ text: cut(count, plain, room), ...plain, ink: "ink-quiet" }];

@@ -251,7 +251,8 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   const equation = writtenProduct(form, { ...inPlace, progress });
   const last = writtenProduct(form, { ...inPlace, shown: ALL_SHOWN, progress: 1 });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
-  const [sum = null, wholeSum = null] = isTelling ? [equation, last].map((each) => each.sum(IN_ONE_ROW)) : [];
+  const inRows = { letters: SUM, width: room.width, size: SUM.size, hovered: null };
+  const [sum = null, wholeSum = null] = isTelling ? [equation, last].map((each) => each.sum(inRows)) : [];
   return { equation, whole: last, inShort, sum, wholeSum };
 }
 
@@ -264,8 +265,7 @@ const ALL_SHOWN: Shown = {
   product: true,
   landed: true,
 };
-const IN_ONE_ROW = { letters: SUM, width: Number.POSITIVE_INFINITY, size: SUM.size, hovered: null };
-const BELOW = SUM.size * 1.5;
+const BELOW = 4;
 const BETWEEN = 16;
 const COLUMN_GAP = 48;
 
@@ -308,7 +308,7 @@ function placeAll(all: readonly Told[], room: Size, isLast: boolean): PlacedEqua
   let [best, columns] = [0, 1];
   for (let count = 1; count <= all.length; count += 1) {
     const width = widthOfColumn(room, count);
-    // A sum that is too long is cut at the edge of the picture, and not by a neighbour.
+    // A sum takes more lines before it keeps its equation from standing alone.
     if (count > 1 && all.some(({ wholeSum }) => (wholeSum?.width ?? 0) > width)) break;
     const size = Math.min(...inColumns(all, count).map((each) => sizeOf(each, { ...room, width })));
     if (size > best) [best, columns] = [size, count];
@@ -347,10 +347,13 @@ function inColumns(all: readonly Told[], count: number): readonly (readonly Told
 
 /** In which these have room, one below the other; 0 where there is none. */
 function sizeOf(all: readonly Told[], room: Size): number {
-  const sums = all.flatMap(({ wholeSum }) => wholeSum ?? []);
   const wholes = all.map(({ whole }) => whole);
-  const height = room.height - sums.length * BELOW;
+  const height = all.reduce((left, { wholeSum }) => left - heightOfSum(wholeSum), room.height);
   return sizeIn(wholes, NUMBER_SIZES, { ...room, height }, BETWEEN) ?? 0;
+}
+
+function heightOfSum(sum: Block | null): number {
+  return sum === null ? 0 : sum.height + BELOW;
 }
 
 function together(all: readonly Told[], lineFor: (equation: Equation) => Line): PlacedEquations {
@@ -360,7 +363,7 @@ function together(all: readonly Told[], lineFor: (equation: Equation) => Line): 
     const drawn = moved(shapesOf(lineFor(equation)), { x: 0, y });
     const below = sum === null ? [] : [moved(sum.shapes, { x: 0, y: y + line.height })];
     width = Math.max(width, line.width);
-    y += line.height + (wholeSum === null ? 0 : BELOW) + BETWEEN;
+    y += line.height + heightOfSum(wholeSum) + BETWEEN;
     return [drawn, ...below];
   });
   return { shapes, width, height: y - BETWEEN };

@@ -56,7 +56,7 @@ function texts(shapes: readonly Shape[], at = AS_IT_IS, clip: Box | null = null)
   });
 }
 
-describe.each(SAMPLES)("%s", (name) => {
+describe.each([...SAMPLES, "structures"])("%s", (name) => {
   const trace = sampleTrace(name);
   const layouts = trace.passes.map(({ started }) => {
     const graph = withRepeats(started.graph);
@@ -86,7 +86,7 @@ describe.each(SAMPLES)("%s", (name) => {
     }
   });
 
-  it("says the sentence and names the node at work, in the graph too", () => {
+  it.skipIf(name === "structures")("says the sentence and names the node at work, in the graph too", () => {
     for (const { position, dock, all } of pictures) {
       const words = dock.map(({ text }) => text).join(" ");
       expect(words.replaceAll(" ", "")).toContain(textOf(saidAt(trace, position)).replaceAll(" ", ""));
@@ -112,7 +112,7 @@ describe.each(SAMPLES)("%s", (name) => {
     }
   });
 
-  it("moves nothing that the dock shows at several stops of a step", () => {
+  it.skipIf(name === "structures")("moves nothing that the dock shows at several stops of a step", () => {
     const once = (dock: readonly Written[]) =>
       dock.filter(({ text }) => dock.filter((other) => other.text === text).length === 1);
     const seen = new Map<string, Box>();

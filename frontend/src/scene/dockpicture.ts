@@ -125,8 +125,8 @@ function lettersHigh(said: string, letters: Letters, room: Size): number {
 /** An equation of the dock. */
 interface Told {
   readonly equation: Equation;
-  /** With all that a later stop of the step shows: it has the room of that one from the first on. */
-  readonly whole: Equation;
+  /** With all that the stops of the step show, one after another: it has the room of the largest at each of them. */
+  readonly wholes: readonly Equation[];
   /** Where it has no room: `x: [2, 4]`. */
   readonly inShort: string;
   /** Between it and the next: a sum written out, now and once all is on show. */
@@ -166,7 +166,7 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
 }
 
 function told(equation: Equation, inShort: string): Told {
-  return { equation, whole: equation, inShort, sum: null, wholeSum: null };
+  return { equation, wholes: [equation], inShort, sum: null, wholeSum: null };
 }
 
 function linesOf(lines: readonly string[], letters: Letters, ink: Ink, { x, y }: Point): readonly Shape[] {
@@ -249,11 +249,17 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   });
   const inPlace = { ...whole, isOneLine, most, pointed: null };
   const equation = writtenProduct(form, { ...inPlace, progress });
-  const last = writtenProduct(form, { ...inPlace, shown: ALL_SHOWN, progress: 1 });
+  const lines = isOneLine ? [...(form.before ?? []), form] : [form];
+  const wholes = lines.map((_, line) => {
+    const pointed = isOneLine ? { line, place: { row: 0, column: 0 } } : null;
+    return writtenProduct(form, { ...inPlace, pointed, shown: ALL_SHOWN, progress: 1 });
+  });
   const isTelling = form.result.matrix.cells.length > 0 && form.rule !== "moved";
   const inRows = { letters: SUM, width: room.width, size: SUM.size, hovered: null };
-  const [sum = null, wholeSum = null] = isTelling ? [equation, last].map((each) => each.sum(inRows)) : [];
-  return { equation, whole: last, inShort, sum, wholeSum };
+  const [sum = null, wholeSum = null] = isTelling
+    ? [equation, ...wholes.slice(-1)].map((each) => each.sum(inRows))
+    : [];
+  return { equation, wholes, inShort, sum, wholeSum };
 }
 
 const ALL_SHOWN: Shown = {
@@ -347,9 +353,13 @@ function inColumns(all: readonly Told[], count: number): readonly (readonly Told
 
 /** In which these have room, one below the other; 0 where there is none. */
 function sizeOf(all: readonly Told[], room: Size): number {
-  const wholes = all.map(({ whole }) => whole);
   const height = all.reduce((left, { wholeSum }) => left - heightOfSum(wholeSum), room.height);
-  return sizeIn(wholes, NUMBER_SIZES, { ...room, height }, BETWEEN) ?? 0;
+  const most = Math.max(1, ...all.map(({ wholes }) => wholes.length));
+  const sizes = Array.from({ length: most }, (_, at) => {
+    const shown = all.flatMap(({ wholes }) => wholes[at] ?? wholes.at(-1) ?? []);
+    return sizeIn(shown, NUMBER_SIZES, { ...room, height }, BETWEEN) ?? 0;
+  });
+  return Math.min(...sizes);
 }
 
 function heightOfSum(sum: Block | null): number {
@@ -358,12 +368,13 @@ function heightOfSum(sum: Block | null): number {
 
 function together(all: readonly Told[], lineFor: (equation: Equation) => Line): PlacedEquations {
   let [y, width] = [0, 0];
-  const shapes = all.flatMap(({ equation, whole, sum, wholeSum }): Shape[] => {
-    const line = lineFor(whole);
+  const shapes = all.flatMap(({ equation, wholes, sum, wholeSum }): Shape[] => {
+    const lines = wholes.map(lineFor);
+    const high = Math.max(...lines.map((line) => line.height));
     const drawn = moved(shapesOf(lineFor(equation)), { x: 0, y });
-    const below = sum === null ? [] : [moved(sum.shapes, { x: 0, y: y + line.height })];
-    width = Math.max(width, line.width);
-    y += line.height + heightOfSum(wholeSum) + BETWEEN;
+    const below = sum === null ? [] : [moved(sum.shapes, { x: 0, y: y + high })];
+    width = Math.max(width, ...lines.map((line) => line.width));
+    y += high + heightOfSum(wholeSum) + BETWEEN;
     return [drawn, ...below];
   });
   return { shapes, width, height: y - BETWEEN };

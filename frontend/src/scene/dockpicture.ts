@@ -1,18 +1,22 @@
 /** What the dock of a file says of a stop, as shapes: the sentence, the rule, v times J = returned per operand, one sum written out. */
 import type { Box, Point, Size } from "../layout/geometry";
 import { isTensor } from "../model/gradients";
+import { formatNumber } from "../model/numbers";
+import type { Coming } from "../model/queue";
 import type { Gradient } from "../protocol/trace.gen";
-import { label, textOf } from "../words/say";
+import type { NoGrad } from "../words/nograds";
+import { code, label, say, textOf } from "../words/say";
 import { tellAttribute, tellProblem } from "../words/tell";
-import { type Block, type Line, shapesOf } from "./blocks";
+import { type Block, type Line, shapesOf, wordsBlock } from "./blocks";
 import type { AccumulateCallout, CalloutScene, OperandEquation, Shown, VjpCallout } from "./equation";
 import { firstOperand } from "./equation";
 import { returnedFor } from "./form";
 import { cut, widthOf, wrapped } from "./letters";
+import type { LossOnTop } from "./loss";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
 import { savedWorthShowing } from "./saved";
-import { type Ink, type Letters, moved, type Shape, text } from "./shapes";
+import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
 import {
   type Equation,
   lineOf,
@@ -27,6 +31,16 @@ import {
   writtenValue,
 } from "./written";
 
+export interface Opening {
+  /** What goes into the outputs. */
+  readonly seeds: readonly { readonly caption: string; readonly value: Gradient }[];
+  readonly loss: LossOnTop | null;
+  /** What the engine will run. */
+  readonly coming: readonly Coming[];
+  /** Leaves that somebody will miss a gradient of. */
+  readonly without: readonly NoGrad[];
+}
+
 export interface DockView {
   readonly callout: CalloutScene | null;
   /** What is said of the stop. */
@@ -37,8 +51,8 @@ export interface DockView {
   readonly saidBefore: string | null;
   /** `Step 3 of 7, multiply`. */
   readonly place: string;
-  /** What goes into the outputs, before the pass. */
-  readonly seeds: readonly { readonly caption: string; readonly value: Gradient }[];
+  /** Before the pass. */
+  readonly opening: Opening;
   readonly progress: number;
   readonly precision: number;
 }
@@ -104,14 +118,17 @@ function reportsOf(callout: CalloutScene): readonly { said: string; ink: Ink; is
   const { none, problem } = callout;
   const reports = [];
   if (none !== null) {
-    const said = `${label("player-is-none", { name: none.title })} ${textOf(none.said)}`;
-    reports.push({ said, ink: "ink-quiet" as const, isSeen: true });
+    reports.push({ said: noneSaid(none), ink: "ink-quiet" as const, isSeen: true });
   }
   if (problem !== null) {
     const said = [tellProblem(problem), tellAttribute(problem.fact, "hint") ?? []].map(textOf).join(" ");
     reports.push({ said, ink: "problem" as const, isSeen: callout.phase === "land" });
   }
   return reports;
+}
+
+function noneSaid({ title, said }: NoGrad): string {
+  return `${label("player-is-none", { name: title })} ${textOf(said)}`;
 }
 
 function largest(said: string, room: Size, height: number): Letters | undefined {
@@ -136,12 +153,7 @@ interface Told {
 
 function drawBody(view: DockView, room: Box): readonly Shape[] {
   const { callout, precision } = view;
-  if (callout === null) {
-    const seeds = view.seeds.map(({ caption, value }) =>
-      told(writtenValue(value, caption, precision), `${caption}: ${oneLine(value, precision).text}`),
-    );
-    return inRoom(seeds, room) ?? [];
-  }
+  if (callout === null) return drawOpening(view, room);
   if (callout.kind === "vjp") return drawVjp(callout, view, room);
   if (callout.kind === "accumulate") {
     const added = drawSummands(callout, callout.arrived, label("player-arrived"), view, room);
@@ -164,6 +176,112 @@ function drawBody(view: DockView, room: Box): readonly Shape[] {
   const rest = { ...room, height: room.height - kept.length * RULE.size * LINE };
   return [...(inRoom([equation], rest) ?? []), ...lines];
 }
+
+/** As the page has it before the pass, and v itself. */
+function drawOpening({ opening, precision }: DockView, room: Box): readonly Shape[] {
+  const { seeds, loss, coming, without } = opening;
+  const meaning = loss && textOf(say("page-loss-meaning", { output: code(loss.name) }));
+  const lines = [...without.map(noneSaid), meaning ?? ""].flatMap((each) =>
+    wrapped(each, REPORT, room.width),
+  );
+  const product = wordsBlock(loss === null ? [] : lossOf(loss, precision), room.width);
+  const equations = seeds.map(({ caption, value }) =>
+    told(writtenValue(value, caption, precision), `${caption}: ${oneLine(value, precision).text}`),
+  );
+  const y = room.y + lines.length * REPORT.size * LINE;
+  const order = drawOrder(coming, { width: room.width, height: room.height * MOST_ORDER });
+  const start = y + product.height + GAP;
+  const rest = { ...room, y: start, height: room.y + room.height - order.height - start };
+  return [
+    ...linesOf(lines, REPORT, "ink", room),
+    moved(product.shapes, { x: room.x, y }),
+    ...(inRoom(equations, rest) ?? []),
+    moved(order.shapes, { x: room.x, y: rest.y + rest.height }),
+  ];
+}
+
+/** `L = v·y = 1·4 + 1·6 = 10` */
+function lossOf({ name, v, y, loss }: LossOnTop, precision: number): readonly (readonly Run[])[] {
+  const number = (each: number): string => formatNumber(each, precision);
+  const factor = (each: number): string => (each < 0 ? `(${number(each)})` : number(each));
+  const run = (written: string, ink: Ink): Run => ({ text: written, ...SUM, ink });
+  return [
+    [run(`L = v·${name} = `, "ink")],
+    ...v.map((each, at) => [
+      ...(at === 0 ? [] : [run(" + ", "ink")]),
+      run(factor(each), "gradient"),
+      run("·", "ink"),
+      run(factor(y[at] ?? 0), "forward"),
+    ]),
+    [run(" = ", "ink"), { ...run(number(loss), "ink"), bold: true }],
+  ];
+}
+
+/** What the engine will run, in its order; as much of it as has room. */
+function drawOrder(coming: readonly Coming[], room: Size): PlacedEquations {
+  if (coming.length === 0) return { shapes: [], width: 0, height: 0 };
+  const nodesIn = (all: readonly Coming[]): number => all.reduce((sum, { nodeCount }) => sum + nodeCount, 0);
+  const lines = wrapped(label("player-order", { count: nodesIn(coming) }), REPORT, room.width);
+  const top = lines.length * REPORT.size * LINE + GAP;
+  const chips = coming.map(chipOf);
+  for (let count = coming.length; ; count -= 1) {
+    const left = label("player-order-more", { count: nodesIn(coming.slice(count)) });
+    const more = count < coming.length ? [drawChip([{ text: left, ...QUIET, ink: "ink-quiet" }], null)] : [];
+    let [x, y] = [0, top];
+    const shapes = [...chips.slice(0, count), ...more].map((chip) => {
+      if (x > 0 && x + chip.width > room.width) [x, y] = [0, y + CHIP + CHIP_GAP];
+      x += chip.width + CHIP_GAP;
+      return moved(chip.shapes, { x: x - chip.width - CHIP_GAP, y });
+    });
+    const height = y + CHIP;
+    if (height > room.height && count > 0) continue;
+    return {
+      shapes: [...linesOf(lines, REPORT, "ink", { x: 0, y: 0 }), ...shapes],
+      width: room.width,
+      height,
+    };
+  }
+}
+
+function chipOf({ number, node, title, nodeCount, waitsFor }: Coming): Drawn {
+  const isLeaf = node.kind === "accumulate_grad";
+  const aside = (written: string): Run => ({ text: written, ...QUIET, ink: "ink-quiet", gap: 5 });
+  return drawChip(
+    [
+      { ...aside(String(number)), gap: 0 },
+      { text: title, ...REPORT, bold: true, ink: "ink", gap: 5 },
+      ...(nodeCount > 1 ? [aside(label("player-nodes", { count: nodeCount }))] : []),
+      ...(isLeaf ? [aside(".grad")] : []),
+      ...(waitsFor > 1 ? [aside(label("player-order-waits", { count: waitsFor }))] : []),
+    ],
+    isLeaf ? "accumulated" : "line-strong",
+  );
+}
+
+interface Drawn {
+  readonly shapes: readonly Shape[];
+  readonly width: number;
+}
+
+function drawChip(written: readonly Run[], line: Ink | null): Drawn {
+  const width = written.reduce((sum, run) => sum + (run.gap ?? 0) + widthOf(run.text, run), 2 * GAP);
+  const frame = { x: 0, y: 0, width, height: CHIP };
+  const radius = line === "accumulated" ? CHIP / 2 : 6;
+  return {
+    width,
+    shapes: [
+      ...(line === null
+        ? []
+        : [{ kind: "rect", box: frame, radius, stroke: { ink: line, width: 1.5 } } as const]),
+      ...runs({ x: GAP, y: 0.68 * CHIP }, written),
+    ],
+  };
+}
+
+const CHIP = 30;
+const CHIP_GAP = 7;
+/** Of the room below the sentence. */
+const MOST_ORDER = 0.6;
 
 function told(equation: Equation, inShort: string): Told {
   return { equation, wholes: [equation], inShort, sum: null, wholeSum: null };

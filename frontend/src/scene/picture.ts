@@ -1,20 +1,23 @@
 /** One stop as a picture: the graph, the dock and the line between them, as a list of shapes. No DOM, no clock. */
 import type { Box, Size } from "../layout/geometry";
 import type { Layout } from "../layout/place";
-import { readAsCalls } from "../model/calls";
+import { closedGroups, readAsCalls } from "../model/calls";
 import { knownInMotion } from "../model/mask";
 import { DEFAULT_PRECISION } from "../model/numbers";
 import { type Position, previousPhase, stepCount, stopsOfStep } from "../model/position";
+import { comingIn } from "../model/queue";
 import { walkAt } from "../model/selectors";
 import type { TraceState } from "../model/trace";
+import { noGrads } from "../words/nograds";
 import { phaseName } from "../words/phases";
 import { label, textOf } from "../words/say";
 import { saidAt } from "../words/sentences";
 import { detailAt, follower, groundOf, lettersAt, type Region, sizeToRead } from "./camera";
 import { type Dock, dockOf, drawTie } from "./dock";
-import { drawDock, TYPE_SCALE } from "./dockpicture";
+import { drawDock, type Opening, TYPE_SCALE } from "./dockpicture";
 import { drawCallout } from "./equation";
 import { V_CAPTION } from "./form";
+import { lossOnTop } from "./loss";
 import { drawMap } from "./map";
 import type { Shape } from "./shapes";
 import { shotAt } from "./shot";
@@ -38,7 +41,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   /** What a motion makes is written when the motion is over; the equation makes it entry by entry. */
   const known = progress < 1 ? knownInMotion(trace, position) : trace;
   const still = drawStill(known, position);
-  const isOpen = (group: string): boolean => layout.groups.get(group)?.open === true;
+  const isOpen: IsOpen = (group) => layout.groups.get(group)?.open === true;
   const read = readAsCalls(trace, isOpen);
   const callout = drawCallout(read, position);
   const split = dockOf(size, TYPE_SCALE, sizeToRead(layout));
@@ -80,7 +83,7 @@ export function drawPicture(view: PictureView): readonly Shape[] {
         saidBefore:
           progress < 1 ? textOf(saidAt(readAsCalls(known, isOpen), previousPhase(trace, position))) : null,
         place: placeOf(trace, position),
-        seeds: seedsOf(still),
+        opening: openingOf(trace, still, isOpen),
         progress,
         precision: DEFAULT_PRECISION,
       },
@@ -122,12 +125,20 @@ function placeOf(trace: TraceState, position: Position): string {
   return label("export-place", { where, phase: phaseName(position) });
 }
 
-/** What v is, before it has entered. */
-function seedsOf({ position, pass }: Still) {
-  if (position.direction === "forward" || position.step > 0) return [];
-  const outputs = pass?.started.outputs ?? [];
-  return outputs.map(({ name, seed }) => ({
-    caption: name === null || outputs.length === 1 ? V_CAPTION : `${V_CAPTION}, ${name}`,
-    value: seed,
-  }));
+/** What is told before v has entered. */
+function openingOf(trace: TraceState, { position, pass, graph }: Still, isOpen: IsOpen): Opening {
+  const isBefore = position.direction === "backward" && position.step === 0;
+  if (!isBefore || pass === null || graph === null) return { seeds: [], loss: null, coming: [], without: [] };
+  const { outputs } = pass.started;
+  return {
+    seeds: outputs.map(({ name, seed }) => ({
+      caption: name === null || outputs.length === 1 ? V_CAPTION : `${V_CAPTION}, ${name}`,
+      value: seed,
+    })),
+    loss: lossOnTop(trace, pass),
+    coming: comingIn(trace, pass, closedGroups(pass.started.graph, isOpen)),
+    without: noGrads(trace).filter(({ isMissed }) => isMissed),
+  };
 }
+
+type IsOpen = (group: string) => boolean;

@@ -89,6 +89,8 @@ describe.each([...SAMPLES, "structures"])("%s", (name) => {
   it.skipIf(name === "structures")("says the sentence and names the node at work, in the graph too", () => {
     for (const { position, dock, all } of pictures) {
       const words = dock.map(({ text }) => text).join(" ");
+      const lists = all.filter(({ text }) => /^(v )?\[/.test(text));
+      expect(Math.min(...lists.map(({ box }) => box.height / 0.7))).toBeGreaterThan(9.9);
       expect(words.replaceAll(" ", "")).toContain(textOf(saidAt(trace, position)).replaceAll(" ", ""));
       const node = nodeAt(trace, position === START ? nextPhase(trace, START) : position);
       if (node === null) continue;

@@ -10,6 +10,7 @@ import type { Direction } from "../model/phases";
 import type { Edge, Gradient } from "../protocol/trace.gen";
 import { missingSentence } from "../words/missing";
 import { label } from "../words/say";
+import { shapeText } from "../words/values";
 import type { Detail } from "./camera";
 import { type Band, drawFar } from "./far";
 import type { Ghost } from "./ghosts";
@@ -28,6 +29,8 @@ export interface Look {
   readonly detail: Detail;
   /** The size of text that keeps its size on screen, in the graph's own pixels. */
   readonly letters: number;
+  /** Of these, the share below which letters cannot be read where this is shown. */
+  readonly smallest?: number;
   /** What is in view of the graph while nobody moves it, in its own coordinates. */
   readonly ground: Box | null;
 }
@@ -265,7 +268,11 @@ function asideOf(card: CardScene): string {
 }
 
 /** A title, and one line with what counts now. */
-function briefCard(card: CardScene, box: Box, { direction, precision, letters }: Look): readonly Shape[] {
+function briefCard(
+  card: CardScene,
+  box: Box,
+  { direction, precision, letters, smallest = SMALLEST_SHARE }: Look,
+): readonly Shape[] {
   const line = gradientLine(card, direction);
   const isTold = line !== null && (line.said !== null || isTensor(line.value ?? undefined));
   const told = isTold ? line : { name: "", value: card.value, said: null, ink: "forward" as const };
@@ -273,8 +280,11 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   const room = box.width - 2 * padding;
   const title: Letters = { size: letters, face: "sans", bold: true };
   const count = card.waiting === null ? "" : ` ${card.waiting.arrived}/${card.waiting.expected}`;
-  const written = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   const mono: Letters = { size: letters, face: "mono" };
+  const all = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
+  // Without its end a list of numbers is another one.
+  const isList = isTensor(told.value) && told.value.shape.length > 0;
+  const written = isList && smallest * widthOf(all, mono) > room ? shapeText(told.value.shape) : all;
   // As in `[3×3]`.
   const value = written.replaceAll(" × ", "×");
   const named = `v ${value}`;
@@ -296,7 +306,7 @@ function briefCard(card: CardScene, box: Box, { direction, precision, letters }:
   });
 }
 
-/** Letters somewhat smaller where a line is somewhat too long: without its end a list of numbers is another one. */
+/** Letters somewhat smaller where a line is somewhat too long. */
 function fitting(line: string, letters: Letters, room: number): Letters {
   const share = Math.min(1, room / widthOf(line, letters));
   return { ...letters, size: letters.size * Math.max(SMALLEST_SHARE, share) };

@@ -35,6 +35,9 @@ export interface PictureView {
 }
 
 const MARGIN = 24;
+/** At this scale the letters of a whole card have some 10 px, and those of one in brief have no fewer. */
+const READ_FROM_AFAR = 0.8;
+const SMALLEST_PX = 10;
 
 export function drawPicture(view: PictureView): readonly Shape[] {
   const { trace, position, progress, layout, size } = view;
@@ -54,11 +57,13 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
   const tie = drawTie(callout, active, { side: split.side, layout, camera, region, map });
+  const letters = lettersAt(camera.k);
   const look = {
     direction: position.direction,
     precision: DEFAULT_PRECISION,
-    detail: detailAt(camera.k),
-    letters: lettersAt(camera.k),
+    detail: detailAt(camera.k, READ_FROM_AFAR),
+    letters,
+    smallest: SMALLEST_PX / (letters * camera.k),
     ground: groundOf(region, camera),
   };
   const shapes = drawMap(still, layout, progress, look, tie);

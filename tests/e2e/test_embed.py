@@ -138,6 +138,7 @@ def test_without_scripts_or_a_trace_the_children_are_seen(new_page: Opener, site
     host.paste_elements(("no.json", ""), fallback="<p>a picture</p>")
     expect(host.page.get_by_role("alert")).to_contain_text("99")
     expect(host.page.get_by_text("a picture")).to_be_visible()
+    expect(host.page.get_by_role("button")).to_have_count(0)
 
 
 RUN = "<img src=x onerror=\"document.title = 'run'\"><style>body { display: none }</style>"

@@ -24,12 +24,18 @@ export const TAG = "grad-walk";
 
 /** Where a page says `html { font-size: 62.5% }`, 1rem is 10px, too small to be read. */
 const OWN_STYLE = `
-:host { --rem: max(1rem, 16px); all: initial; color-scheme: inherit; display: block; position: relative; width: 100%; height: 30rem; contain: layout style; break-inside: avoid; }
-:host([hidden]) { display: none; }
-.gradwalk-box { height: 100%; direction: ltr; }
-.gradwalk-box[hidden] { display: none; }
+:host{--rem:max(1rem,16px);all:initial;color-scheme:inherit;display:block;position:relative;width:100%;height:30rem;contain:layout style;break-inside:avoid}
+:host([hidden]){display:none}
+style + div{height:100%;direction:ltr}
 `;
 const DEFAULT_PLACE = "1.3";
+/** What an attribute says that is taken away; nothing where it is not here. */
+const UNSET: Readonly<Record<string, string>> = {
+  keys: "on",
+  theme: "auto",
+  projector: "off",
+  inputs: "off",
+};
 
 export class GradWalkElement extends HTMLElement {
   static readonly observedAttributes = ["src", ...SETTING_NAMES];
@@ -37,7 +43,8 @@ export class GradWalkElement extends HTMLElement {
   /** For the shells round the element, which say more about themselves than attributes can. */
   readonly viewer: Viewer;
   readonly #box: HTMLElement;
-  readonly #fallback = document.createElement("slot");
+  /** What the author put inside, and why it is all there is. */
+  readonly #fallback: HTMLElement;
   #mounted: Record<string, unknown> | null = null;
   #given: unknown = null;
   #asked = 0;
@@ -47,11 +54,8 @@ export class GradWalkElement extends HTMLElement {
   constructor() {
     super();
     const root = this.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = theme + pieces + OWN_STYLE;
-    this.#box = document.createElement("div");
-    this.#box.className = "gradwalk-box";
-    root.append(style, this.#box, this.#fallback);
+    root.innerHTML = `<style>${theme}${pieces}${OWN_STYLE}</style><div></div><div><b></b><slot></slot></div>`;
+    [, this.#box, this.#fallback] = root.children as unknown as [Element, HTMLElement, HTMLElement];
     this.viewer = new Viewer({
       onstep: () => this.#tell("gradwalk-step", this.state),
       onedge: (side: Side) => this.#tell("gradwalk-edge", { side }),
@@ -87,12 +91,8 @@ export class GradWalkElement extends HTMLElement {
       }
       return;
     }
-    if (after !== null) applySetting(this.viewer, name, after);
-    else if (name === "lang") this.#speakAsAround();
-    else if (name === "hide" || name === "steps" || name === "heading") applySetting(this.viewer, name, "");
-    else if (name === "keys") applySetting(this.viewer, name, "on");
-    else if (name === "theme") applySetting(this.viewer, name, "auto");
-    else if (name === "projector" || name === "inputs") applySetting(this.viewer, name, "off");
+    if (after === null && name === "lang") this.#speakAsAround();
+    else applySetting(this.viewer, name, after ?? UNSET[name] ?? "");
   }
 
   /** The language of the text that it stands in. */
@@ -223,16 +223,17 @@ export class GradWalkElement extends HTMLElement {
     return read !== null && this.viewer.setInputs(read);
   }
 
-  /** Shows a trouble in words, in the place of a picture or above it. */
+  /** Shows a trouble in words, in the place of a picture or above it: an empty player is worth less than a still. */
   complain(sentence: string): void {
     this.viewer.trouble = sentence;
     this.viewer.isLoading = false;
-    this.#box.hidden = false;
+    if (this.#box.hidden)
+      Object.assign(this.#fallback.firstChild as Element, { textContent: sentence, role: "alert" });
     this.#tell("gradwalk-problem", { sentence });
   }
 
   get #hasFallback(): boolean {
-    return Array.from(this.children).some((child) => !["script", "noscript"].includes(child.localName));
+    return this.querySelector(":scope > :not(script, noscript)") !== null;
   }
 
   /** False: the trace comes from elsewhere, such as a frame's address. */

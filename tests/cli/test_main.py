@@ -94,6 +94,7 @@ def test_a_deck_that_a_command_writes_is_whole_and_needs_no_network(tmp_path: Pa
         trace = json.loads(given[0])["trace"]
         assert trace.pop("baked")
         assert load_document(trace)["source"] == program
+    assert host != "reveal" or re.search('alt="[^"]*20.09', files["index.html"].read_text())
     if host != "reveal":
         assert invoke("check", deck).exit_code == 0
     if host == "jupyter":

@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
+from markupsafe import escape
+
 from gradwalk.exports.exporter import Selection
 from gradwalk.exports.html import heading_of
 from gradwalk.exports.kit import PLUGIN, read_module, read_part, with_baked, write_kit
@@ -46,6 +48,7 @@ _FILLED: Final[dict[str, Callable[[TraceDocument], str]]] = {
     "title": lambda document: re.sub(r'[<>&"\\]', "", heading_of(document["source"])),
     "trace": lambda document: script_json(with_baked(document)),
     "stops": lambda document: str(len(Walk(document).stops(Selection(every="phase")))),
+    "said": lambda document: escape(Walk(document).stop(_FIRST_PRODUCT).said),
     "cell": lambda document: json.dumps(f"%%gradwalk 1.3\n{document['source']}"),
     "player": lambda _: script_code(read_module()),
     "plugin": lambda _: script_code(read_part(PLUGIN)),

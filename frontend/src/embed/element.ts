@@ -26,7 +26,7 @@ export const TAG = "grad-walk";
 const OWN_STYLE = `
 :host{--rem:max(1rem,16px);all:initial;color-scheme:inherit;display:block;position:relative;width:100%;height:30rem;contain:layout style;break-inside:avoid}
 :host([hidden]){display:none}
-style + div{height:100%;direction:ltr}
+style+div{height:100%;direction:ltr}
 `;
 const DEFAULT_PLACE = "1.3";
 /** What an attribute says that is taken away; nothing where it is not here. */
@@ -54,7 +54,7 @@ export class GradWalkElement extends HTMLElement {
   constructor() {
     super();
     const root = this.attachShadow({ mode: "open" });
-    root.innerHTML = `<style>${theme}${pieces}${OWN_STYLE}</style><div></div><div><b></b><slot></slot></div>`;
+    root.innerHTML = `<style>${theme}${pieces}${OWN_STYLE}</style><div></div><div><b></b><slot>`;
     [, this.#box, this.#fallback] = root.children as unknown as [Element, HTMLElement, HTMLElement];
     this.viewer = new Viewer({
       onstep: () => this.#tell("gradwalk-step", this.state),
@@ -227,8 +227,8 @@ export class GradWalkElement extends HTMLElement {
   complain(sentence: string): void {
     this.viewer.trouble = sentence;
     this.viewer.isLoading = false;
-    if (this.#box.hidden)
-      Object.assign(this.#fallback.firstChild as Element, { textContent: sentence, role: "alert" });
+    const reason = this.#fallback.firstChild as HTMLElement;
+    if (this.#box.hidden) [reason.textContent, reason.role] = [sentence, "alert"];
     this.#tell("gradwalk-problem", { sentence });
   }
 

@@ -176,7 +176,7 @@ function hasArrived(card: CardScene, direction: Direction): boolean {
     direction === "backward" &&
     card.progress !== "done" &&
     isTensor(card.gradient) &&
-    !isTensor(card.leafGrad ?? undefined)
+    !isTensor(card.leafGrad)
   );
 }
 
@@ -274,7 +274,7 @@ function briefCard(
   { direction, precision, letters, smallest = SMALLEST_SHARE }: Look,
 ): readonly Shape[] {
   const line = gradientLine(card, direction);
-  const isTold = line !== null && (line.said !== null || isTensor(line.value ?? undefined));
+  const isTold = line !== null && (line.said !== null || isTensor(line.value));
   const told = isTold ? line : { name: "", value: card.value, said: null, ink: "forward" as const };
   const padding = 0.35 * letters;
   const room = box.width - 2 * padding;
@@ -283,8 +283,8 @@ function briefCard(
   const mono: Letters = { size: letters, face: "mono" };
   const all = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   // Without its end a list of numbers is another one.
-  const isList = isTensor(told.value) && told.value.shape.length > 0;
-  const written = isList && smallest * widthOf(all, mono) > room ? shapeText(told.value.shape) : all;
+  const isWhole = !isTensor(told.value) || smallest * widthOf(all, mono) <= room;
+  const written = isWhole ? all : shapeText(told.value.shape);
   // As in `[3×3]`.
   const value = written.replaceAll(" × ", "×");
   const named = `v ${value}`;

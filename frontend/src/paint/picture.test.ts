@@ -5,6 +5,7 @@ import { drawingOf } from "../layout/sizes";
 import { nextPhase, type Position, previousPhase, START, startOf } from "../model/position";
 import { sampleTrace, walkFrom } from "../model/samples";
 import { nodeAt, nodeTitle, passAt } from "../model/selectors";
+import type { TraceState } from "../model/trace";
 import { SAMPLES } from "../protocol/samples";
 import { isInView, sizeToRead } from "../scene/camera";
 import { dockOf } from "../scene/dock";
@@ -24,13 +25,9 @@ const SIZES = [
   { width: 1280, height: 720 },
   { width: 960, height: 720 },
 ] as const;
-
 const AS_IT_IS = { x: 0, y: 0, k: 1 };
 
-interface Written {
-  readonly text: string;
-  readonly box: Box;
-}
+type Written = { readonly text: string; readonly box: Box };
 
 /** Every text with its box in the picture, and whether it is inside what clips it. */
 function texts(shapes: readonly Shape[], at = AS_IT_IS, clip: Box | null = null): readonly Written[] {
@@ -56,14 +53,13 @@ function texts(shapes: readonly Shape[], at = AS_IT_IS, clip: Box | null = null)
   });
 }
 
-describe.each([...SAMPLES, "structures"])("%s", (name) => {
-  const trace = sampleTrace(name);
+function picturesOf(trace: TraceState) {
   const layouts = trace.passes.map(({ started }) => {
     const graph = withRepeats(started.graph);
     return layOut(drawingOf(graph, new Set(groupsOpenAtFirst(graph))));
   });
   const positions = [START, startOf("forward")].flatMap((start) => walkFrom(trace, start));
-  const pictures = positions.flatMap((position) => {
+  return positions.flatMap((position) => {
     const layout = layouts[passAt(trace, position)?.index ?? 0];
     if (layout === undefined) return [];
     return SIZES.map((size) => {
@@ -73,20 +69,24 @@ describe.each([...SAMPLES, "structures"])("%s", (name) => {
       return { position, size, layout, draw, shapes, dock: texts(shapes.slice(2)), all: texts(shapes) };
     });
   });
+}
 
-  it("has all that the dock says in the picture, and no word over another", () => {
-    for (const { position, size, dock } of pictures) {
-      const where = JSON.stringify(position);
-      for (const [at, { text, box }] of dock.entries()) {
-        expect(isInView(box, AS_IT_IS, { ...size, top: 0 }, 1), `${where}: ${text}`).toBe(true);
-        const inner = { x: box.x + 2, y: box.y + 2, width: box.width - 4, height: box.height - 4 };
-        const over = dock.slice(at + 1).find((other) => boxesOverlap(inner, other.box));
-        expect(over?.text, `${where}: ${text}`).toBeUndefined();
-      }
+it.each([...SAMPLES, "structures"])("writes all of the dock of %s, no word over another", (name) => {
+  for (const { position, size, dock } of picturesOf(sampleTrace(name))) {
+    for (const [at, { text, box }] of dock.entries()) {
+      expect(isInView(box, AS_IT_IS, { ...size, top: 0 }, 1), `${position.step}: ${text}`).toBe(true);
+      const inner = { x: box.x + 2, y: box.y + 2, width: box.width - 4, height: box.height - 4 };
+      const over = dock.slice(at + 1).find((other) => boxesOverlap(inner, other.box));
+      expect(over?.text, `${position.step}: ${text}`).toBeUndefined();
     }
-  });
+  }
+});
 
-  it.skipIf(name === "structures")("says the sentence and names the node at work, in the graph too", () => {
+describe.each(SAMPLES)("%s", (name) => {
+  const trace = sampleTrace(name);
+  const pictures = picturesOf(trace);
+
+  it("says the sentence and names the node at work, in the graph too", () => {
     for (const { position, dock, all } of pictures) {
       const words = dock.map(({ text }) => text).join(" ");
       const lists = all.filter(({ text }) => /^(v )?\[/.test(text));
@@ -114,7 +114,7 @@ describe.each([...SAMPLES, "structures"])("%s", (name) => {
     }
   });
 
-  it.skipIf(name === "structures")("moves nothing that the dock shows at several stops of a step", () => {
+  it("moves nothing that the dock shows at several stops of a step", () => {
     const once = (dock: readonly Written[]) =>
       dock.filter(({ text }) => dock.filter((other) => other.text === text).length === 1);
     const seen = new Map<string, Box>();

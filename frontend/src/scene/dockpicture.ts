@@ -15,6 +15,7 @@ import { cut, widthOf, wrapped } from "./letters";
 import type { LossOnTop } from "./loss";
 import { oneLine } from "./oneline";
 import { productForms } from "./product";
+import { titled } from "./repeats";
 import { savedWorthShowing } from "./saved";
 import { type Ink, type Letters, moved, type Run, runs, type Shape, text } from "./shapes";
 import {
@@ -243,13 +244,13 @@ function drawOrder(coming: readonly Coming[], room: Size): PlacedEquations {
   }
 }
 
-function chipOf({ number, node, title, nodeCount, waitsFor }: Coming): Drawn {
+function chipOf({ number, node, title, group, nodeCount, waitsFor }: Coming): Drawn {
   const isLeaf = node.kind === "accumulate_grad";
   const aside = (written: string): Run => ({ text: written, ...QUIET, ink: "ink-quiet", gap: 5 });
   return drawChip(
     [
       { ...aside(String(number)), gap: 0 },
-      { text: title, ...REPORT, bold: true, ink: "ink", gap: 5 },
+      { text: titled(title, group), ...REPORT, bold: true, ink: "ink", gap: 5 },
       ...(nodeCount > 1 ? [aside(label("player-nodes", { count: nodeCount }))] : []),
       ...(isLeaf ? [aside(".grad")] : []),
       ...(waitsFor > 1 ? [aside(label("player-order-waits", { count: waitsFor }))] : []),

@@ -283,8 +283,9 @@ function briefCard(
   const mono: Letters = { size: letters, face: "mono" };
   const all = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   // Without its end a list of numbers is another one.
-  const isWhole = !isTensor(told.value) || smallest * widthOf(all, mono) <= room;
-  const written = isWhole ? all : shapeText(told.value.shape);
+  const { shape = [] } = isTensor(told.value) ? told.value : {};
+  const isWhole = shape.length === 0 || smallest * widthOf(all, mono) <= room;
+  const written = isWhole ? all : shapeText(shape);
   // As in `[3×3]`.
   const value = written.replaceAll(" × ", "×");
   const named = `v ${value}`;

@@ -141,7 +141,7 @@ function openingOf(trace: TraceState, { position, pass, graph }: Still, isOpen: 
       value: seed,
     })),
     loss: lossOnTop(trace, pass),
-    coming: comingIn(trace, pass, closedGroups(pass.started.graph, isOpen)),
+    coming: comingIn(trace, pass, closedGroups(graph, isOpen)),
     without: noGrads(trace).filter(({ isMissed }) => isMissed),
   };
 }

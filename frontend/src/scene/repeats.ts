@@ -29,6 +29,12 @@ export function repeatsOf(group: Group): number | null {
   return "repeats" in group ? (group as Folded).repeats : null;
 }
 
+/** `mul × 500` */
+export function titled(title: string, group: Group | undefined): string {
+  const repeats = group === undefined ? null : repeatsOf(group);
+  return repeats === null ? title : `${title} × ${repeats}`;
+}
+
 /** Which of a group's repeats a node belongs to, from 1; null where the group is none, or the node's own group tells it. */
 export function turnIn(group: Group, node: string): number | null {
   return "turns" in group ? ((group as Folded).turns.get(node) ?? null) : null;

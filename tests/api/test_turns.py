@@ -7,10 +7,8 @@ from functools import partial
 import httpx
 from starlette.types import Message, Receive, Scope, Send
 
-from gradwalk.api.headers import Guard, Hosts
-from gradwalk.api.memory import MemoryCap
-from gradwalk.engine.rates import OwnRate
-from gradwalk.protocol.facts import fact
+from gradwalk.api.headers import Guard
+from gradwalk.api.settings import Settings
 
 PARTS, BODY = 8, bytes(1 << 20)
 
@@ -31,7 +29,7 @@ async def test_forty_downloads_of_one_client_take_turns_with_one_of_another() ->
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as reader:
             assert (await reader.get("/")).content == BODY
 
-    guard = Guard(download, Hosts(["*"]), 1_000, OwnRate("1000/second", fact("api-busy-bytes")), MemoryCap(2**40))
+    guard = Guard(download, Settings())
     await asyncio.gather(*[ask("10.0.0.1") for _ in range(40)], ask("10.0.0.2"))
     assert Counter(sent) == {"10.0.0.1": 40 * PARTS, "10.0.0.2": PARTS}
     assert len(sent) - sent[::-1].index("10.0.0.2") <= 3 * PARTS, "the other has all"

@@ -30,14 +30,11 @@ from gradwalk.api import (
 from gradwalk.api.codings import Compression
 from gradwalk.api.description import describe
 from gradwalk.api.errors import ERROR_HANDLERS
-from gradwalk.api.headers import ROOM_BODY_BYTES_MAX, Guard, Hosts
-from gradwalk.api.memory import MemoryCap
+from gradwalk.api.headers import ROOM_BODY_BYTES_MAX, Guard
 from gradwalk.api.metrics import Metrics
 from gradwalk.api.observer import Observer
 from gradwalk.api.service import choose_rates, make_service
 from gradwalk.api.settings import Settings
-from gradwalk.engine.rates import OwnRate
-from gradwalk.protocol.facts import fact
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.supervisor import Sandbox
 
@@ -71,11 +68,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
     app.add_middleware(Compression)
-    bodies = OwnRate(settings.body_rate, fact("api-busy-bytes"))
-    memory = MemoryCap(settings.memory_bytes_max)
-    app.add_middleware(
-        Guard, hosts=Hosts(settings.allowed_hosts), body_bytes_max=settings.body_bytes_max, bodies=bodies, memory=memory
-    )
+    app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=app.state.metrics)
     resources = traces, replays, snippets, rooms, exports, examples
     for module in (*resources, health, metrics, oembed, docs, embed, pages):

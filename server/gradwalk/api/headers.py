@@ -14,12 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gradwalk.api.clients import client_of
 from gradwalk.api.errors import busy_answer, error_answer, too_long_answer
 from gradwalk.api.memory import MemoryCap
+from gradwalk.api.settings import Settings
 from gradwalk.api.turns import Turns
 from gradwalk.engine.engine import BusyError
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.facts import fact
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _Header = tuple[bytes, bytes]
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _BUILT_ASSETS = ("/assets/", "/kit/chunks/")
@@ -48,8 +49,6 @@ SECURITY = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
-_KNOWN_MAX = 64
-"""Spellings of our names that are remembered; a stranger may make up any number of ports."""
 _CACHE_CONTROL = b"cache-control"
 _KEPT = b"public, max-age=31536000, immutable"
 _WORKED_OUT = ("/api/traces/", "/embed/", "/noscript/", "/t/")
@@ -65,34 +64,15 @@ _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by machines, and by whatever address these know; what they tell is no secret of a user."""
 
 
-class Hosts:
-    """The names in `Host` to which this server answers."""
-
-    def __init__(self, allowed_hosts: list[str]) -> None:
-        self._any = "*" in allowed_hosts
-        self._names = LOOPBACK_NAMES | {host.lower() for host in allowed_hosts}
-        self._known: set[bytes] = set()
-
-    def __contains__(self, host: bytes) -> bool:
-        """Whether this value of the header, with or without a port, is one of them."""
-        if host in self._known:
-            return True
-        if not (self._any or _name_of(host.decode("latin-1")) in self._names):
-            return False
-        if len(self._known) < _KNOWN_MAX:
-            self._known.add(host)
-        return True
-
-
 class Guard:
     """Refuses what did not come from here, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, body_bytes_max: int, bodies: OwnRate, memory: MemoryCap) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._body_bytes_max = body_bytes_max
-        self._bodies = bodies
-        self._memory = memory
-        self._hosts = hosts
+        self._body_bytes_max = settings.body_bytes_max
+        self._bodies = OwnRate(settings.body_rate, fact("api-busy-bytes"))
+        self._memory = MemoryCap(settings.memory_bytes_max)
+        self._names = _LOOPBACK_NAMES | {host.lower() for host in settings.allowed_hosts}
         self._turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,9 +105,8 @@ class Guard:
         headers = Headers(scope=scope)
         # More than one is none of ours: which of them a proxy believed, nobody knows.
         host = ",".join(headers.getlist("host"))
-        if host.encode("latin-1") not in self._hosts:
-            asked = fact("api-host", host=host[:100])
-            return error_answer(scope, HTTPStatus.MISDIRECTED_REQUEST, asked)
+        if not self._names & {"*", _name_of(host)}:
+            return error_answer(scope, HTTPStatus.MISDIRECTED_REQUEST, fact("api-host", host=host[:100]))
         if scope["method"] not in _CHANGING:
             return self._busy(scope) if scope["path"].startswith(_WORKED_OUT) else None
         if _is_foreign(headers, host):

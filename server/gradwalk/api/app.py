@@ -7,14 +7,13 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
 from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI
 
 from gradwalk.api import (
-    docs,
+    description,
     embed,
     examples,
     exports,
@@ -28,7 +27,6 @@ from gradwalk.api import (
     traces,
 )
 from gradwalk.api.codings import Compression
-from gradwalk.api.description import describe
 from gradwalk.api.errors import ERROR_HANDLERS
 from gradwalk.api.headers import ROOM_BODY_BYTES_MAX, Guard
 from gradwalk.api.metrics import Metrics
@@ -63,7 +61,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.metrics = Metrics()
-    app.state.description = docs.new_description()
+    app.state.description = None
     app.state.sandbox = Sandbox(settings.run_limits) if sandbox is None else sandbox
     app.state.rates = choose_rates(settings)
     # The last one added is the first one asked.
@@ -71,12 +69,11 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=app.state.metrics)
     resources = traces, replays, snippets, rooms, exports, examples
-    for module in (*resources, health, metrics, oembed, docs, embed, pages):
+    for module in (*resources, health, metrics, oembed, description, embed, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         most = min(settings.body_bytes_max, ROOM_BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
         app.include_router(module.router, max_body_size=most, responses=_EVERYWHERE)
     pages.mount_static(app, settings.static_directory)
-    app.openapi = partial(describe, app)  # type: ignore[method-assign]
     return app
 
 

@@ -1,18 +1,22 @@
 """The OpenAPI description made whole: the shape of every answer, the messages of every stream, examples to try.
 
 FastAPI describes requests from the routes. Answers here are bytes that exist already, so their shapes are told in this
-table; what is not in it is a problem or has no body.
+table; what is not in it is a problem or has no body. FastAPI's own page to read loads its scripts from another host,
+which our Content-Security-Policy forbids; this one needs none.
 """
 
+import asyncio
 import json
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from pydantic import TypeAdapter
+from starlette.responses import HTMLResponse, Response
 
 from gradwalk.api import answers
+from gradwalk.exports.markup import render
 from gradwalk.protocol.answers import GradcheckReport
-from gradwalk.protocol.document import TraceDocument
+from gradwalk.protocol.document import TraceDocument, encode
 from gradwalk.protocol.events import Event, LocalJacobian
 from gradwalk.protocol.requests import TraceRequest
 from gradwalk.protocol.rooms import RoomView
@@ -85,11 +89,32 @@ EXAMPLES: Final[dict[tuple[str, str], dict[str, Any]]] = {
 """Bodies that can be sent as they are."""
 
 
-def describe(app: FastAPI) -> dict[str, Any]:
-    """The description that `/openapi.json` gives."""
-    if app.openapi_schema is None:
-        app.openapi_schema = _complete(FastAPI.openapi(app))
-    return app.openapi_schema
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/openapi.json")
+async def read_description(request: Request) -> Response:
+    """The description, for programs."""
+    return Response((await _made(request.app))[0], media_type="application/json")
+
+
+@router.get("/docs")
+async def read_docs(request: Request) -> Response:
+    """The same as a page to read."""
+    return HTMLResponse((await _made(request.app))[1])
+
+
+async def _made(app: FastAPI) -> tuple[bytes, bytes]:
+    """Both, made when one of them is first asked for, and once."""
+    if app.state.description is None:
+        app.state.description = asyncio.ensure_future(asyncio.to_thread(_write, app))
+    made: tuple[bytes, bytes] = await asyncio.shield(app.state.description)
+    return made
+
+
+def _write(app: FastAPI) -> tuple[bytes, bytes]:
+    description = _complete(app.openapi())
+    return encode(description), render("docs.html", description=description).encode()
 
 
 def _complete(description: dict[str, Any]) -> dict[str, Any]:

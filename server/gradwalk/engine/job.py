@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
@@ -58,11 +58,20 @@ def execute(
     `answer` is of a trace that may be postponed: what was emitted before is not emitted again. `report` hears how far
     a file is; `charge` what it cost, also where it was called off or postponed.
     """
-    if isinstance(job, ExportJob):
-        return _execute_export(job, emit, cancellation, report, charge)
     if isinstance(job, TraceJob):
-        return _execute_trace(job, emit, sandbox, cancellation, answer, charge)
-    return _execute_replay(job, emit, sandbox, cancellation, charge)
+        lasting = True
+        for batch in sandbox.trace(job, installed_versions(), cancellation, answer, charge):
+            emit([encode(event) for event in batch])
+            lasting = lasting and not _has_passing_problem(batch)
+        return Outcome(lasting)
+    try:
+        if isinstance(job, ExportJob):
+            emit([make_file(job, report, cancellation, charge=charge)])
+        else:
+            emit([encode(_replay(job, sandbox, cancellation, charge))])
+    except (NoFileError, ReplayProblemError) as refusal:
+        return CALLED_OFF if refusal.problem is None else Outcome(lasting=False, problem=refusal.problem)
+    return Outcome(lasting=True)
 
 
 def refuse(why: Problem, emit: Emit, answer: EventAnswer | None) -> Outcome:
@@ -73,42 +82,13 @@ def refuse(why: Problem, emit: Emit, answer: EventAnswer | None) -> Outcome:
     return Outcome(lasting=False)
 
 
-def _execute_trace(
-    job: TraceJob,
-    emit: Emit,
-    sandbox: Sandbox,
-    cancellation: Cancellation,
-    answer: EventAnswer | None,
-    charge: Charge,
-) -> Outcome:
-    lasting = True
-    for batch in sandbox.trace(job, installed_versions(), cancellation, answer, charge):
-        emit([encode(event) for event in batch])
-        lasting = lasting and not _has_passing_problem(batch)
-    return Outcome(lasting)
-
-
-def _execute_replay(
-    job: ReplayJob, emit: Emit, sandbox: Sandbox, cancellation: Cancellation, charge: Charge
-) -> Outcome:
-    try:
-        found = sandbox.replay(job, cancellation, charge)
-    except ReplayProblemError as error:
-        return Outcome(lasting=False, problem=error.problem)
+def _replay(job: ReplayJob, sandbox: Sandbox, cancellation: Cancellation, charge: Charge) -> list[Any]:
+    found = sandbox.replay(job, cancellation, charge)
     if isinstance(job, JacobianJob) and found and all(one["structure"] is None for one in found):
-        return Outcome(lasting=False, problem=problem("not_differentiable", fact("problem-no-jacobian")))
+        raise ReplayProblemError(problem("not_differentiable", fact("problem-no-jacobian")))
     if isinstance(job, ValueJob) and not found:
-        return Outcome(lasting=False, problem=problem("internal", fact("problem-value-lost")))
-    emit([encode(found)])
-    return Outcome(lasting=True)
-
-
-def _execute_export(job: ExportJob, emit: Emit, cancellation: Cancellation, report: Report, charge: Charge) -> Outcome:
-    try:
-        emit([make_file(job, report, cancellation, charge=charge)])
-    except NoFileError as refusal:
-        return CALLED_OFF if refusal.problem is None else Outcome(lasting=False, problem=refusal.problem)
-    return Outcome(lasting=True)
+        raise ReplayProblemError(problem("internal", fact("problem-value-lost")))
+    return found
 
 
 def _has_passing_problem(events: Sequence[Event]) -> bool:

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 
 from gradwalk.api import (
     description,
-    embed,
     examples,
     exports,
     health,
@@ -69,7 +68,7 @@ def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=app.state.metrics)
     resources = traces, replays, snippets, rooms, exports, examples
-    for module in (*resources, health, metrics, oembed, description, embed, pages):
+    for module in (*resources, health, metrics, oembed, description, pages):
         # The guard has refused what says that it is too long; this one counts what does not say.
         most = min(settings.body_bytes_max, ROOM_BODY_BYTES_MAX) if module is rooms else settings.body_bytes_max
         app.include_router(module.router, max_body_size=most, responses=_EVERYWHERE)

@@ -1,11 +1,16 @@
-"""The page: the built front end, also behind permalinks; and what a permalink gives without it."""
+"""The page: the built front end, also behind permalinks; what a permalink gives without it; and the page for frames.
+
+That one has the kit's element and the trace in one answer, without cookies or third parties.
+"""
 
 import asyncio
 import json
 from http import HTTPStatus
 from pathlib import Path
+from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Request
+import orjson
+from fastapi import APIRouter, FastAPI, Query, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from gradwalk.api.bodies import WatchedRoute
@@ -14,6 +19,7 @@ from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
 from gradwalk.api.programs import (
+    Kept,
     Place,
     addresses_of,
     find_program,
@@ -23,20 +29,36 @@ from gradwalk.api.programs import (
     selection_of,
     title_of,
 )
-from gradwalk.api.reading import Told, describe_stop, draw_preview, tell_all
+from gradwalk.api.reading import Told, bake, describe_stop, draw_preview, tell_all
 from gradwalk.api.rooms import Code
 from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
-from gradwalk.api.traces import Client, ServiceOf
+from gradwalk.api.traces import JSON, Client, ServiceOf
 from gradwalk.engine.engine import BusyError
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
-from gradwalk.exports.markup import render
+from gradwalk.exports.markup import inside_script, render
 from gradwalk.protocol.facts import fact
+from gradwalk.protocol.requests import TraceRequest
+from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import say, tell, tell_attribute
 
 router = APIRouter(route_class=WatchedRoute, include_in_schema=False)
 
 _REVALIDATED = {"Cache-Control": "no-cache"}
+_FRAME_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "worker-src blob:",
+        "style-src 'unsafe-inline'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors {frame_ancestors}",
+    )
+)
+"""Of a page that others may frame; also right where its origin is opaque."""
 
 
 @router.get("/")
@@ -106,6 +128,55 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     return HTMLResponse(page, headers=_REVALIDATED | VARIES)
 
 
+@router.get("/embed")
+@router.get("/embed/")
+async def read_empty_embed(request: Request) -> Response:
+    """A frame whose program is in its own hash: nothing of it reaches the server before the reader runs it."""
+    return _frame(request, title="gradwalk", links=None)
+
+
+@router.get("/embed/{snippet}")
+async def read_embed(
+    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, place: Place = None
+) -> Response:
+    """A program's trace for a frame; what is shown of it is in the query or the hash."""
+    program = await find_program(service, snippet)
+    baked = await _bake(service, await find_trace(service, program, client), client)
+    data = await asyncio.to_thread(inside_script, baked.decode())
+    wanted, language = read_place(place), language_of(request.scope)
+    return _frame(
+        request,
+        title=title_of(program.source, language),
+        links=addresses_of(request, snippet, wanted),
+        step=wanted,
+        pictures=say("api-page-pictures", language),
+        data=data,
+    )
+
+
+@router.get("/embed/{snippet}/trace.json")
+async def read_embedded_trace(
+    snippet: SnippetId,
+    service: ServiceOf,
+    client: Client,
+    inputs: Annotated[
+        str | None, Query(alias="i", max_length=4000, description="JSON by name, in the place of the program's own.")
+    ] = None,
+) -> Response:
+    """The trace of a program with everything worked out: what `<grad-walk src>` on any page reads, for ever.
+
+    With other inputs it is the bare trace: whoever asks has the places of its graph already, they follow from shapes.
+    Only a program that is kept here is run, and within the rate of links, so that a page of anybody's may ask.
+    """
+    program = await find_program(service, snippet)
+    if inputs is not None:
+        kept = await find_trace(service, _with_inputs(program, inputs), client)
+        return Response(await asyncio.to_thread(decompress, kept.stored), media_type=JSON)
+    kept = await find_trace(service, program, client)
+    body = await _bake(service, kept, client)
+    return Response(body, media_type=JSON, headers={"ETag": f'"{kept.trace}-kit"'})
+
+
 @router.get("/room/{code}")
 async def read_room_page(code: Code, request: Request) -> Response:  # noqa: ARG001 (the page reads its address)
     """The application as a follower, or as the presenter's second screen."""
@@ -171,3 +242,29 @@ async def _describe(request: Request, service: Service, client: str, snippet: st
         width=PREVIEW_WIDTH,
         height=PREVIEW_HEIGHT,
     )
+
+
+async def _bake(service: Service, kept: Kept, client: str) -> bytes:
+    """With everything worked out: once for all who ask."""
+    return await service.make_quickly(f"/embed/{kept.trace}", client, bake, kept.stored)
+
+
+def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:
+    try:
+        given = {**program.options.inputs, **orjson.loads(text)}
+        raw = program.model_dump()
+        return TraceRequest.model_validate({**raw, "options": {**raw["options"], "inputs": given}})
+    except (ValueError, TypeError) as error:
+        raise FactAnswer(HTTPStatus.UNPROCESSABLE_ENTITY, fact("api-inputs")) from error
+
+
+def _frame(request: Request, **shown: Any) -> Response:
+    language = language_of(request.scope)
+    headers = {
+        "Content-Language": language,
+        **VARIES,
+        "Content-Security-Policy": _FRAME_POLICY.format(frame_ancestors=request.app.state.settings.frame_ancestors),
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        **_REVALIDATED,
+    }
+    return HTMLResponse(render("frame.html", language=language, **shown), headers=headers)

@@ -4,8 +4,9 @@ import os
 import re
 from collections import Counter
 
-from gradwalk.api.settings import Settings, settings_table
+from gradwalk.api.settings import Settings
 from gradwalk.protocol.format_tables import format_tables
+from scripts.write_settings_table import settings_table
 from tests.hosts.recipes import PAGES, blocks_of
 from tests.house.tree import ROOT, TRACKED
 

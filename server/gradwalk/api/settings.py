@@ -1,10 +1,8 @@
 """Every setting of the server; each is an environment variable with the prefix GRADWALK_."""
 
 import ipaddress
-import json
 import os
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from limits import parse
@@ -17,10 +15,9 @@ from gradwalk.sandbox.limits import RunLimits
 
 _STATIC = Path(__file__).parents[1] / "static"
 _PREFIX = "GRADWALK_"
-_UNLESS_SET = "unless_set"
+UNLESS_SET = "unless_set"
 """What the table says of a default that depends on the machine."""
 _MASK = "***"
-_UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "bytes": 1}
 
 
 def _default_running_count() -> int:
@@ -59,7 +56,7 @@ class Settings(BaseSettings):
     data_directory: Path = Field(
         default_factory=_default_data_directory,
         description="Where traces are kept.",
-        json_schema_extra={_UNLESS_SET: "`~/.local/share/gradwalk`"},
+        json_schema_extra={UNLESS_SET: "`~/.local/share/gradwalk`"},
     )
     trace_bytes_max: int = Field(
         default=2 << 30, gt=0, description="Compressed traces kept; the longest unused go first."
@@ -74,7 +71,7 @@ class Settings(BaseSettings):
         default_factory=_default_running_count,
         gt=0,
         description="Runs at once.",
-        json_schema_extra={_UNLESS_SET: "cores, at least 2"},
+        json_schema_extra={UNLESS_SET: "cores, at least 2"},
     )
     waiting_count: int = Field(default=600, ge=0, description="Runs that may wait; more are answered 429.")
     client_waiting_count: int = Field(
@@ -118,7 +115,7 @@ class Settings(BaseSettings):
     owner_token: SecretStr = Field(
         default=SecretStr(""),
         description="With it, `PUT /api/snippets/{id}/pin` keeps a permalink for good; unless set, nobody can.",
-        json_schema_extra={_UNLESS_SET: "nothing"},
+        json_schema_extra={UNLESS_SET: "nothing"},
     )
     participant_rate: str = Field(default="120/minute", description="Answers and moves of one follower of a room.")
 
@@ -146,7 +143,7 @@ class Settings(BaseSettings):
         description="Pages that may show the embed page in a frame, as in `frame-ancestors`, separated by blanks.",
     )
     static_directory: Path = Field(
-        default=_STATIC, description="The built front end.", json_schema_extra={_UNLESS_SET: "the one in the package"}
+        default=_STATIC, description="The built front end.", json_schema_extra={UNLESS_SET: "the one in the package"}
     )
 
     @field_validator("client_rate", "link_rate", "cpu_rate", "room_rate", "guess_rate", "participant_rate", "body_rate")
@@ -158,7 +155,7 @@ class Settings(BaseSettings):
 
     def describe(self) -> dict[str, str]:
         """Every setting under the name of its variable, as it can be shown: passwords in addresses are masked."""
-        return {_variable(name): _mask(str(getattr(self, name))) for name in type(self).model_fields}
+        return {variable(name): _mask(str(getattr(self, name))) for name in type(self).model_fields}
 
     @property
     def is_public(self) -> bool:
@@ -191,28 +188,9 @@ class Settings(BaseSettings):
         )
 
 
-def settings_table() -> str:
-    """Every setting as a row of Markdown, for the documents."""
-    rows = ["| variable | unless set | means |", "| --- | --- | --- |"]
-    for name, field in Settings.model_fields.items():
-        extra = field.json_schema_extra
-        told = extra[_UNLESS_SET] if isinstance(extra, dict) and _UNLESS_SET in extra else None
-        shown = told if told is not None else _in_words(name, field.get_default(call_default_factory=True))
-        rows.append(f"| `{_variable(name)}` | {shown} | {field.description} |")
-    return "\n".join(rows)
-
-
-def _variable(name: str) -> str:
+def variable(name: str) -> str:
+    """Of the setting of this name."""
     return f"{_PREFIX}{name}".upper()
-
-
-def _in_words(name: str, value: Any) -> str:
-    if "bytes" in name and isinstance(value, int):
-        unit = next((unit for unit in ("GiB", "MiB", "KiB") if value % _UNIT_BYTES[unit] == 0), "bytes")
-        return f"{value // _UNIT_BYTES[unit]} {unit}"
-    if isinstance(value, str):
-        return f"`{value}`" if value else "nothing"
-    return f"`{json.dumps(value)}`" if isinstance(value, list) else f"{value:g}"
 
 
 def _mask(text: str) -> str:

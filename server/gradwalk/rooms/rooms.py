@@ -6,13 +6,15 @@ seats of those who are connected there, so that those of a server that died beco
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from gradwalk.change import Change
+from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import Shown
-from gradwalk.rooms.mirror import Mirror
 from gradwalk.rooms.room import (
     NO_SEAT,
     NO_SUCH_ROOM,
@@ -22,6 +24,7 @@ from gradwalk.rooms.room import (
     NotAParticipant,
     RoomsFull,
     RoomsOutOfReach,
+    RoomState,
     begins_anew,
     check_open,
     check_participant,
@@ -30,6 +33,7 @@ from gradwalk.rooms.room import (
     new_code,
     new_participant,
     new_secret,
+    view_of,
 )
 from gradwalk.rooms.storage import CHANGED, COUNTED, Found, MemoryStorage
 
@@ -37,6 +41,11 @@ if TYPE_CHECKING:
     from gradwalk.rooms.redis_storage import ClusterStorage
 
 log = logging.getLogger(__name__)
+
+PING_SECONDS: Final = 15.0
+"""After which a follower without news hears that the connection lives."""
+_TALLY_SECONDS: Final = 0.5
+"""Counts of who is there and who answered what are told at most this often."""
 
 
 class Opened(NamedTuple):
@@ -54,6 +63,62 @@ class Counts(NamedTuple):
     """Who is connected here; a second tab counts once."""
 
 
+class _Mirror:
+    """A room as one server knows it: its last state, and who follows it here, each audience with the same bytes."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.is_open = True
+        self.followers = 0
+        self.presenters = 0
+        self.seated: Counter[str] = Counter()
+        """Connections of each participant on this server."""
+        self.reading = asyncio.Lock()
+        self.tally_due: asyncio.TimerHandle | None = None
+        self.views: dict[Audience, bytes] = {}
+        """As the room was read last; none before."""
+        self.changes = {audience: Change() for audience in Audience}
+
+    def note_state(self, state: RoomState) -> None:
+        """Wakes those for whom there is news."""
+        for audience in Audience:
+            view = encode(view_of(state, audience))
+            if view != self.views.get(audience):
+                self.views[audience] = view
+                self.changes[audience].tell()
+
+    def enter(self, audience: Audience, participant: str | None) -> None:
+        """One more connection."""
+        self.followers += 1
+        self.presenters += audience is Audience.PRESENTER
+        if participant is not None:
+            self.seated[participant] += 1
+
+    def leave(self, audience: Audience, participant: str | None) -> str | None:
+        """One connection less; gives the participant whose last one it was."""
+        self.followers -= 1
+        self.presenters -= audience is Audience.PRESENTER
+        if participant is None:
+            return None
+        self.seated[participant] -= 1
+        if self.seated[participant]:
+            return None
+        del self.seated[participant]
+        return participant
+
+    def wake(self) -> None:
+        """Lets everybody look again."""
+        for change in self.changes.values():
+            change.tell()
+
+    def end(self) -> None:
+        """Everybody here leaves."""
+        self.is_open = False
+        if self.tally_due is not None:
+            self.tally_due.cancel()
+        self.wake()
+
+
 class Rooms:
     """Every room, as one server sees it, on its event loop. Nothing of a room is kept once it is closed.
 
@@ -66,7 +131,7 @@ class Rooms:
     def __init__(self, storage: "MemoryStorage | ClusterStorage") -> None:
         self._storage = storage
         self._limits = storage.limits
-        self._mirrors: dict[str, Mirror] = {}
+        self._mirrors: dict[str, _Mirror] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_attending = False
         self._is_stopping = False
@@ -99,7 +164,7 @@ class Rooms:
 
     async def view(self, code: str) -> bytes:
         """What the hall sees now, encoded."""
-        mirror = self._mirrors.get(code) or Mirror(code)
+        mirror = self._mirrors.get(code) or _Mirror(code)
         await self._read(mirror)
         if not mirror.is_open:
             raise NoSuchRoom(NO_SUCH_ROOM)
@@ -154,7 +219,7 @@ class Rooms:
         if participant is not None:
             await self._find(code, participant)
         self._attend()
-        mirror = self._mirrors.setdefault(code, Mirror(code))
+        mirror = self._mirrors.setdefault(code, _Mirror(code))
         mirror.enter(audience, participant)
         try:
             if participant is not None:
@@ -169,7 +234,7 @@ class Rooms:
                 if news is not told:
                     told = news
                     yield news
-                elif not await mirror.await_change(audience):
+                elif not await mirror.changes[audience].wait(PING_SECONDS):
                     yield None
             if mirror.is_open and self._storage.outlives_server:
                 raise GoElsewhere(fact("api-rooms-elsewhere"))
@@ -215,7 +280,7 @@ class Rooms:
             raise RoomsFull(fact("api-room-full"))
         await self._storage.say(code, COUNTED)
 
-    def _leave(self, mirror: Mirror, audience: Audience, participant: str | None) -> None:
+    def _leave(self, mirror: _Mirror, audience: Audience, participant: str | None) -> None:
         gone = mirror.leave(audience, participant)
         if gone is not None:
             self._in_background(self._give_seat_back(mirror.code, gone))
@@ -228,7 +293,7 @@ class Rooms:
         # Who has another page open on another server is seated there again.
         await self._storage.say(code, participant)
 
-    async def _read(self, mirror: Mirror) -> None:
+    async def _read(self, mirror: _Mirror) -> None:
         """The state as it is now; one reading at a time, so that an older one never comes last."""
         async with mirror.reading:
             try:
@@ -258,13 +323,19 @@ class Rooms:
         for heard in self._mirrors.keys() & {code} if code else list(self._mirrors):
             self._update(self._mirrors[heard], news)
 
-    def _update(self, mirror: Mirror, news: str) -> None:
+    def _update(self, mirror: _Mirror, news: str) -> None:
         if news == CHANGED:
             self._in_background(self._read(mirror))
             return
         if news in mirror.seated:
             self._in_background(self._take_seat(mirror.code, news))
-        mirror.read_soon(lambda: self._in_background(self._read(mirror)))
+        # Counts, which only the presenter is told: a hall that answers is a thousand changes in a second.
+        if mirror.presenters and mirror.tally_due is None:
+            mirror.tally_due = asyncio.get_running_loop().call_later(_TALLY_SECONDS, self._read_tally, mirror)
+
+    def _read_tally(self, mirror: _Mirror) -> None:
+        mirror.tally_due = None
+        self._in_background(self._read(mirror))
 
     async def _beat(self) -> None:
         """Renews what this server holds, and reads again what news may have been lost of."""
@@ -274,7 +345,7 @@ class Rooms:
                 with suppress(RoomsOutOfReach):
                     await self._renew(mirror)
 
-    async def _renew(self, mirror: Mirror) -> None:
+    async def _renew(self, mirror: _Mirror) -> None:
         with suppress(NoSuchRoom):
             if mirror.presenters:
                 await self._storage.keep_open(mirror.code)

@@ -11,11 +11,10 @@ from gradwalk.engine import runlog
 from gradwalk.engine.broker import MESSAGE_LISTS
 from gradwalk.engine.engine import BusyError, Lane, Order
 from gradwalk.engine.job import Outcome
-from gradwalk.engine.runlog import Attempt, Caps, Entry, FencedError, Reader, RunLog, SharedRun
+from gradwalk.engine.runlog import Attempt, Entry, FencedError, Reader, RunLog, SharedRun
 from tests.world.redis import Redis
 from tests.world.sandbox import job_of
 
-ROOM = Caps(waiting_max=100, client_waiting_max=100)
 LASTING, PASSING = Outcome(lasting=True), Outcome(lasting=False)
 HERE, THERE = "here", "there"
 
@@ -32,7 +31,7 @@ def order(run_id: str = "a", client: str = "", lane: Lane = Lane.LIVE) -> Order:
 
 
 async def start(log: RunLog, run_id: str = "a", server: str = HERE) -> SharedRun:
-    return (await log.open(order(run_id), server, ROOM))[0]
+    return (await log.open(order(run_id), server))[0]
 
 
 async def begin(log: RunLog, run_id: str = "a") -> Attempt:
@@ -53,7 +52,7 @@ async def states(log: RunLog, *runs: SharedRun, server: str = HERE) -> list[str]
 
 async def test_a_run_is_started_once_and_begun_once(redis: Redis) -> None:
     async with opened(redis) as log:
-        found = await asyncio.gather(*[log.open(order(), f"server {n}", ROOM) for n in range(100)])
+        found = await asyncio.gather(*[log.open(order(), f"server {n}") for n in range(100)])
         assert len({run.log for run, _ in found}) == 1
         assert [priority for _, priority in found].count(0) == 1
         assert [priority for _, priority in found].count(None) == 99
@@ -82,7 +81,7 @@ async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(re
             Entry(progress=(3, 3), outcome=LASTING),
         ]
         assert await states(log, run) == ["running"], "there is nothing to look after"
-        assert await log.open(order(), "late", ROOM) == (run, None), "it can be read for a while"
+        assert await log.open(order(), "late") == (run, None), "it can be read for a while"
         assert await log.begin("a", "a message that came twice") is None
         passing = await start(log, "b")
         await log.finish(await begin(log, "b"), PASSING)
@@ -156,14 +155,14 @@ async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis) -> 
 
 async def test_room_is_counted_over_all_servers_and_per_client(redis: Redis) -> None:
     async with opened(redis) as log:
-        caps = Caps(waiting_max=3, client_waiting_max=2)
-        runs = [(await log.open(order(f"a{n}", "greedy"), HERE, caps))[0] for n in range(2)]
+        caps = 3, 2
+        runs = [(await log.open(order(f"a{n}", "greedy"), HERE, *caps))[0] for n in range(2)]
         with pytest.raises(BusyError, match="address"):
-            await log.open(order("a2", "greedy"), HERE, caps)
-        assert await log.open(order("a0", "greedy"), THERE, caps) == (runs[0], None), "joining needs no room"
-        runs.append((await log.open(order("b", "modest", Lane.BATCH), THERE, caps))[0])
+            await log.open(order("a2", "greedy"), HERE, *caps)
+        assert await log.open(order("a0", "greedy"), THERE, *caps) == (runs[0], None), "joining needs no room"
+        runs.append((await log.open(order("b", "modest", Lane.BATCH), THERE, *caps))[0])
         with pytest.raises(BusyError):
-            await log.open(order("c", "modest"), HERE, caps)
+            await log.open(order("c", "modest"), HERE, *caps)
         assert (await log.counts())[1] == {Lane.LIVE: 2, Lane.BATCH: 1}
         ahead = await log.tend([(run, True) for run in runs], HERE)
         assert [condition.jobs_ahead for condition in ahead] == [0, 1, 2]
@@ -173,8 +172,8 @@ async def test_room_is_counted_over_all_servers_and_per_client(redis: Redis) -> 
         await log.leave("b", HERE)
         await log.leave("b", THERE)
         for number in range(2):
-            await log.open(order(f"d{number}", "greedy"), HERE, caps)
-        assert await log.open(order("e", "other"), HERE, caps), "what no server follows takes no room"
+            await log.open(order(f"d{number}", "greedy"), HERE, *caps)
+        assert await log.open(order("e", "other"), HERE, *caps), "what no server follows takes no room"
 
 
 async def test_everybodys_first_run_starts_before_anybodys_second(redis: Redis) -> None:
@@ -182,15 +181,15 @@ async def test_everybodys_first_run_starts_before_anybodys_second(redis: Redis) 
         names = {"g": "greedy", "m": "modest", "l": "late", "n": "new"}
         runs, priorities = {}, {}
         for run_id in ("g1", "g2", "g3", "m1", "m2", "l1"):
-            runs[run_id], priorities[run_id] = await log.open(order(run_id, names[run_id[0]]), HERE, ROOM)
+            runs[run_id], priorities[run_id] = await log.open(order(run_id, names[run_id[0]]), HERE)
         fair = ["g1", "m1", "l1", "g2", "m2", "g3"]
         assert [priorities[run_id] for run_id in fair] == [0, 0, 0, 1, 1, 2]
         ahead = await log.tend([(runs[run_id], True) for run_id in fair], HERE)
         assert [condition.jobs_ahead for condition in ahead] == list(range(6))
         for run_id in fair[:4]:
             await begin(log, run_id)
-        assert (await log.open(order("n1", "new"), HERE, ROOM))[1] == 0
-        assert (await log.open(order("f1", "greedy", Lane.BATCH), HERE, ROOM))[1] == 5
-        assert (await log.open(order("g4", "greedy"), HERE, ROOM))[1] == 1
-        many = [(await log.open(order(f"x{n}", "many"), HERE, ROOM))[1] for n in range(7)]
+        assert (await log.open(order("n1", "new"), HERE))[1] == 0
+        assert (await log.open(order("f1", "greedy", Lane.BATCH), HERE))[1] == 5
+        assert (await log.open(order("g4", "greedy"), HERE))[1] == 1
+        many = [(await log.open(order(f"x{n}", "many"), HERE))[1] for n in range(7)]
         assert many == [0, 1, 2, 3, 4, 4, 4]

@@ -4,6 +4,9 @@ redis-py's own choices do not fit: its pool raises when it is exhausted instead 
 for news may not time out. All connections outlive a restart of the server: a command is repeated until it is back.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import redis
 import redis.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -49,6 +52,13 @@ def connect_blocking(url: str, *, patience_seconds: float) -> redis.Redis:
 def connect_listener(url: str) -> redis.asyncio.Redis:
     """For one reader that blocks until there is news, however long that takes; told at once of a lost connection."""
     return redis.asyncio.Redis.from_url(url, socket_timeout=None, socket_connect_timeout=_ANSWER_SECONDS, retry=None)
+
+
+async def ask_at_once(connection: redis.asyncio.Redis, write: Callable[[Any], object]) -> list[Any]:
+    """What the server answers to the commands that `write` gives a pipeline, in one transaction."""
+    async with connection.pipeline() as pipeline:
+        write(pipeline)
+        return await pipeline.execute()
 
 
 def name_key(*parts: str) -> str:

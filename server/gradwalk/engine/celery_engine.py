@@ -23,7 +23,7 @@ from gradwalk.cluster.connection import connect, connect_listener
 from gradwalk.engine.broker import PRIORITIES, TASK, make_broker, queue_of
 from gradwalk.engine.engine import BusyError, EngineStatus, Found, Order, Sink
 from gradwalk.engine.job import CALLED_OFF, Outcome
-from gradwalk.engine.runlog import Caps, Entry, Reader, RunLog, SharedRun
+from gradwalk.engine.runlog import Entry, Reader, RunLog, SharedRun
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.cancellation import Cancellation
@@ -42,7 +42,6 @@ _CLOSING_SECONDS = 3.0
 _NOBODY_SECONDS = 2
 _LEVELS = ("none", "partial", "full")
 _SENDING = {"max_retries": 3, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
-_ANY = Caps(sys.maxsize, sys.maxsize)
 
 
 class _Follower:
@@ -79,14 +78,14 @@ class CeleryEngine:
 
     keeps_results = True
 
-    def __init__(self, url: str, waiting_max: int, client_waiting_max: int | None = None) -> None:
+    def __init__(self, url: str, waiting_max: int, client_waiting_max: int = sys.maxsize) -> None:
         self._name = uuid.uuid4().hex
         self._connection = connect(url)
         self._log = RunLog(self._connection)
         self._listener = connect_listener(url)
         self._reader = Reader(self._listener, self._name)
         self._broker: Celery = make_broker(url)
-        self._caps = Caps(waiting_max, waiting_max if client_waiting_max is None else client_waiting_max)
+        self._caps = waiting_max, client_waiting_max
         self._followers: dict[str, _Follower] = {}
         self._sending = ThreadPoolExecutor(_PUBLISHERS, thread_name_prefix="engine-publisher")
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -100,7 +99,7 @@ class CeleryEngine:
         self._keep_doing(self._look_after, TEND_SECONDS)
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        run, priority = await self._patiently(self._log.open(order, self._name, self._caps))
+        run, priority = await self._patiently(self._log.open(order, self._name, *self._caps))
         self._follow(run, sink, cancellation)
         if priority is not None:
             self._send(order, priority)
@@ -194,7 +193,7 @@ class CeleryEngine:
     async def _begin_anew(self, follower: _Follower) -> None:
         log.warning("the shared server has forgotten a run; it begins anew")
         # There was room for it once, and its readers have begun to read.
-        follower.run, priority = await self._log.open(follower.run.order, self._name, _ANY)
+        follower.run, priority = await self._log.open(follower.run.order, self._name)
         follower.cursor = "0"
         if priority is not None:
             self._send(follower.run.order, priority)

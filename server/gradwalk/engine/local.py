@@ -9,6 +9,7 @@ program a moment, not minutes.
 import itertools
 import logging
 import math
+import sys
 import threading
 import time
 from collections import Counter
@@ -67,14 +68,14 @@ class LocalEngine:
         sandbox: Sandbox,
         running_max: int,
         waiting_max: int,
-        client_waiting_max: int | None = None,
+        client_waiting_max: int = sys.maxsize,
         *,
         cpu: OwnRate,
     ) -> None:
         self._sandbox = sandbox
         self._running_max = self._slow_max = running_max
         self._waiting_max = waiting_max
-        self._client_waiting_max = waiting_max if client_waiting_max is None else client_waiting_max
+        self._client_waiting_max = client_waiting_max
         self._cpu = cpu
         self._numbers = itertools.count()
         self._usage = Usage()

@@ -16,16 +16,18 @@ fences the older ones off, and a command that is repeated after a lost answer ch
 
 import asyncio
 import json
+import sys
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import redis.asyncio
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as NoAnswer  # noqa: N813 (Python has one of that name)
 
-from gradwalk.cluster.connection import name_key
+from gradwalk.cluster.connection import ask_at_once, name_key
 from gradwalk.engine.broker import MESSAGE_LISTS, PRIORITIES
 from gradwalk.engine.engine import BusyError, Lane, Order
 from gradwalk.engine.job import JOB, Outcome
@@ -107,14 +109,6 @@ class Condition:
     """It still runs, and no server follows it: the end of its log comes soon."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """How many runs may wait."""
-
-    waiting_max: int
-    client_waiting_max: int
-
-
 class RunLog:
     """Used by servers and workers alike, each on its own event loop.
 
@@ -125,41 +119,48 @@ class RunLog:
 
     def __init__(self, connection: redis.asyncio.Redis) -> None:
         self._connection: Any = connection  # its types cannot tell an answer from the promise of one
+        self._ask = partial(ask_at_once, connection)
 
-    async def open(self, order: Order, server: str, caps: Caps) -> tuple[SharedRun, int | None]:
+    async def open(
+        self, order: Order, server: str, waiting_max: int = sys.maxsize, client_waiting_max: int = sys.maxsize
+    ) -> tuple[SharedRun, int | None]:
         """Starts a run or joins the one of that id, followed by `server`; with the priority of a new one, else None.
 
         Raises:
-            BusyError: a new one was needed and there is no room for it.
+            BusyError: a new one was needed, and so many wait already, or so many of its client.
         """
-        run = SharedRun(order, uuid.uuid4().hex)
-        async with self._connection.pipeline() as pipeline:
-            _watch(pipeline, order.run_id, server)
-            pipeline.set(name_key("order", order.run_id), _encode(run), px=_LIFETIME_MS, nx=True, get=True)
-            *_, known = await pipeline.execute()
+        run, key = SharedRun(order, uuid.uuid4().hex), name_key("order", order.run_id)
+        *_, known = await self._ask(
+            lambda ask: _watch(ask, order.run_id, server).set(key, _encode(run), px=_LIFETIME_MS, nx=True, get=True)
+        )
         # A command that is repeated after a lost answer finds its own value.
         found = run if known is None else _decode(order.run_id, known)
-        return found, await self._enqueue(order, caps) if found.log == run.log else None
+        is_new = found.log == run.log
+        return found, await self._enqueue(order, waiting_max, client_waiting_max) if is_new else None
 
-    async def _enqueue(self, order: Order, caps: Caps) -> int:
+    async def _enqueue(self, order: Order, waiting_max: int, client_waiting_max: int) -> int:
         """Gives a new run its priority: how many runs of its client wait already in this lane."""
         of_client, lane = name_key("waiting-of", order.client), int(order.lane)
-        async with self._connection.pipeline() as pipeline:
-            pipeline.zadd(of_client, {order.run_id: lane}).pexpire(of_client, _LIFETIME_MS)
-            pipeline.zcount(of_client, lane, lane).zcard(of_client).incr(_ARRIVALS)
-            *_, of_lane, waiting_of_client, arrival = await pipeline.execute()
-            rank: int = min(of_lane, PRIORITIES) - 1
-            pipeline.zadd(WAITING, {order.run_id: lane * _ROUND + rank * 2**40 + arrival})
-            pipeline.pexpire(WAITING, _LIFETIME_MS).zcard(WAITING)
-            *_, waiting = await pipeline.execute()
-        is_full = await self._is_full(WAITING, waiting, caps.waiting_max)
-        if is_full or await self._is_full(of_client, waiting_of_client, caps.client_waiting_max):
-            async with self._connection.pipeline() as pipeline:
-                _remove(pipeline, order)
-                await pipeline.execute()
+        *_, of_lane, waiting_of_client, arrival = await self._ask(
+            lambda ask: (
+                ask.zadd(of_client, {order.run_id: lane})
+                .pexpire(of_client, _LIFETIME_MS)
+                .zcount(of_client, lane, lane)
+                .zcard(of_client)
+                .incr(_ARRIVALS)
+            )
+        )
+        rank: int = min(of_lane, PRIORITIES) - 1
+        place = {order.run_id: lane * _ROUND + rank * 2**40 + arrival}
+        *_, waiting = await self._ask(
+            lambda ask: ask.zadd(WAITING, place).pexpire(WAITING, _LIFETIME_MS).zcard(WAITING)
+        )
+        is_full = await self._is_full(WAITING, waiting, waiting_max)
+        if is_full or await self._is_full(of_client, waiting_of_client, client_waiting_max):
+            await self._ask(lambda ask: _remove(ask, order))
             if is_full:
-                raise BusyError(_seconds_for(caps.waiting_max))
-            raise BusyError(_seconds_for(caps.client_waiting_max), fact("api-busy-client-queue"))
+                raise BusyError(_seconds_for(waiting_max))
+            raise BusyError(_seconds_for(client_waiting_max), fact("api-busy-client-queue"))
         return lane * PRIORITIES + rank
 
     async def _is_full(self, queue: str, count: int, most: int) -> bool:
@@ -168,10 +169,7 @@ class RunLog:
     async def _drop_unwatched(self, queue: str, last: int = -1) -> int:
         """Runs that no server follows take no room, whatever has become of their messages."""
         waiting = await self._connection.zrange(queue, 0, last)
-        async with self._connection.pipeline() as pipeline:
-            for run_id in waiting:
-                pipeline.exists(name_key("watched", run_id.decode()))
-            watched = await pipeline.execute()
+        watched = await self._ask(lambda ask: [ask.exists(name_key("watched", run_id.decode())) for run_id in waiting])
         unwatched = [run_id for run_id, is_watched in zip(waiting, watched, strict=True) if not is_watched]
         dropped: int = await self._connection.zrem(queue, *unwatched) if unwatched else 0
         return dropped
@@ -187,10 +185,8 @@ class RunLog:
 
     async def wake(self, server: str) -> None:
         """Lets the server's reader look again which logs it reads."""
-        async with self._connection.pipeline() as pipeline:
-            pipeline.xadd(_wake_key(server), {"wake": 1}, maxlen=1, approximate=False)
-            pipeline.pexpire(_wake_key(server), _LIFETIME_MS)
-            await pipeline.execute()
+        key = _wake_key(server)
+        await self._ask(lambda ask: ask.xadd(key, {"wake": 1}, maxlen=1, approximate=False).pexpire(key, _LIFETIME_MS))
 
     async def begin(self, run_id: str, worker: str) -> Attempt | None:
         """The right to carry out a run; None where it is in other hands, over, or followed by no server."""
@@ -210,9 +206,7 @@ class RunLog:
         tries = 1 + sum(bool(entry.begun) for entry in said)
         attempt = Attempt(run, name, await self._connection.incr(STARTED), tries, _results_of(said))
         await self._write(attempt, {"begun": worker}, is_first=True)
-        async with self._connection.pipeline() as pipeline:
-            _leave_queue(pipeline, run.order)
-            await pipeline.execute()
+        await self._ask(lambda ask: _leave_queue(ask, run.order))
         return attempt
 
     async def _drop(self, run: SharedRun) -> bool:
@@ -245,11 +239,11 @@ class RunLog:
 
         False when it should stop: no server follows the run, or another attempt has begun.
         """
-        async with self._connection.pipeline() as pipeline:
-            # It may have expired while the shared server was away.
-            pipeline.set(_beat_key(attempt.run), attempt.name, px=BEAT_MS, nx=True)
-            pipeline.getex(_beat_key(attempt.run), px=BEAT_MS).exists(name_key("watched", attempt.run.order.run_id))
-            _, name, is_watched = await pipeline.execute()
+        beat, watched = _beat_key(attempt.run), name_key("watched", attempt.run.order.run_id)
+        # It may have expired while the shared server was away.
+        _, name, is_watched = await self._ask(
+            lambda ask: ask.set(beat, attempt.name, px=BEAT_MS, nx=True).getex(beat, px=BEAT_MS).exists(watched)
+        )
         if name != attempt.name or (not is_watched and await self._drop(attempt.run)):
             return False
         if progress is not None:
@@ -332,10 +326,8 @@ class RunLog:
 
     async def announce(self, name: str, worker: Mapping[str, Any]) -> None:
         """A worker says what it is; believed for a few seconds."""
-        async with self._connection.pipeline() as pipeline:
-            pipeline.set(name_key("worker", name), json.dumps(worker), ex=_WORKER_SECONDS)
-            pipeline.sadd(_WORKERS, name).set(VERSIONS, json.dumps(worker["versions"]))
-            await pipeline.execute()
+        key, told, versions = name_key("worker", name), json.dumps(worker), json.dumps(worker["versions"])
+        await self._ask(lambda ask: ask.set(key, told, ex=_WORKER_SECONDS).sadd(_WORKERS, name).set(VERSIONS, versions))
 
     async def withdraw(self, name: str) -> None:
         """A worker says goodbye."""
@@ -353,13 +345,13 @@ class RunLog:
 
     async def counts(self) -> tuple[int, dict[Lane, int], int]:
         """How many runs have begun since ever, how many wait in each lane, how many messages no worker has taken."""
-        async with self._connection.pipeline() as pipeline:
-            pipeline.get(STARTED)
-            for lane in Lane:
-                pipeline.zcount(WAITING, lane * _ROUND, f"({(lane + 1) * _ROUND}")
-            for messages in MESSAGE_LISTS:
-                pipeline.llen(messages)
-            started, *found = await pipeline.execute()
+        started, *found = await self._ask(
+            lambda ask: [
+                ask.get(STARTED),
+                *(ask.zcount(WAITING, lane * _ROUND, f"({(lane + 1) * _ROUND}") for lane in Lane),
+                *map(ask.llen, MESSAGE_LISTS),
+            ]
+        )
         return int(started or 0), dict(zip(Lane, found, strict=False)), sum(found[len(Lane) :])
 
     async def versions(self) -> dict[str, str] | None:
@@ -411,8 +403,8 @@ def _results_of(entries: list[Entry]) -> list[bytes]:
     return results
 
 
-def _watch(pipeline: Any, run_id: str, server: str) -> None:
-    pipeline.sadd(name_key("watched", run_id), server).pexpire(name_key("watched", run_id), WATCH_MS)
+def _watch(pipeline: Any, run_id: str, server: str) -> Any:
+    return pipeline.sadd(name_key("watched", run_id), server).pexpire(name_key("watched", run_id), WATCH_MS)
 
 
 def _leave_queue(pipeline: Any, order: Order) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
-from gradwalk.cluster.connection import connect, connect_listener, name_key
+from gradwalk.cluster.connection import ask_at_once, connect, connect_listener, name_key
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.rooms import Shown
 from gradwalk.rooms.room import NO_SUCH_ROOM, NoSuchRoom, RoomsOutOfReach, RoomState, count_answers
@@ -169,11 +169,8 @@ class ClusterStorage:
         await self._redis.aclose()
 
     async def _ask(self, write: Callable[[Any], object]) -> list[Any]:
-        """What the shared server answers to the commands that `write` gives a pipeline, in one transaction."""
         try:
-            async with self._redis.pipeline() as pipeline:
-                write(pipeline)
-                return await pipeline.execute()
+            return await ask_at_once(self._redis, write)
         except (RedisError, OSError) as error:
             raise RoomsOutOfReach(fact("api-rooms-away")) from error
 

@@ -1,13 +1,9 @@
 """The application: routes, middleware, and what lives as long as the server does."""
 
-import asyncio
 import contextlib
 import gc
 import os
-import signal
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from types import FrameType
+from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import FastAPI
@@ -42,7 +38,6 @@ _EVERYWHERE: dict[int | str, dict[str, Any]] = {
 _RELAXED_COLLECTION = (2_000, 1, 1_000)
 """Thresholds of the garbage collector. A collection stops everybody, the longer the more young objects there are, so it
 is often and short. One that walks through all is seldom: of a hall of 3,000 it takes a fifth of a second."""
-_STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 def create_app(settings: Settings, sandbox: Sandbox | None = None) -> FastAPI:
@@ -91,34 +86,5 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_RELAXED_COLLECTION)
-    with _before_shutdown(service.stop):
-        yield
+    yield
     await service.close()
-
-
-@contextlib.contextmanager
-def _before_shutdown(act: Callable[[], None]) -> Iterator[None]:
-    """Calls `act` on the loop when the process is told to end.
-
-    uvicorn waits for open streams before it ends the lifespan, and a stream ends only when it is told to: so the
-    signal itself has to reach the streams.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals can only be heard in the main thread; whoever runs us elsewhere ends the streams
-        return
-    loop = asyncio.get_running_loop()
-    previous = {number: signal.getsignal(number) for number in _STOPPING}
-
-    def hear(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(act)
-        earlier = previous[signal.Signals(number)]
-        if callable(earlier):
-            earlier(number, frame)
-
-    for number in _STOPPING:
-        signal.signal(number, hear)
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

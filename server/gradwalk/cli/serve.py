@@ -1,12 +1,16 @@
 """`gradwalk serve`. Imported only for it: it needs the extra `server`."""
 
+import asyncio
 import logging
 import os
 import sys
-from typing import Any
+from contextlib import suppress
+from types import FrameType
+from typing import Any, cast
 
 import click
 import uvicorn
+from fastapi import FastAPI
 from pydantic import ValidationError
 
 from gradwalk.api.app import create_app
@@ -23,6 +27,8 @@ from gradwalk.words.catalogue import tell
 from gradwalk.words.extras import ExtraMissingError
 
 _SHUTDOWN_SECONDS = 1
+_NOT_STARTED = 3
+"""As `uvicorn.run` ends."""
 _SWITCH_SECONDS = 0.0005
 """How long a thread may compute while the event loop wants to go on: Python's own 5 ms is felt by everybody."""
 
@@ -53,7 +59,7 @@ def serve(host: str | None, port: int | None, *, as_root: bool | None) -> None:
         raise Misuse(missing.fact) from missing
     sys.setswitchinterval(_SWITCH_SECONDS)
     connections_max = raise_descriptor_limit()
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
         http=counted_protocol(settings, connections_max),
         ws="none",
@@ -68,6 +74,21 @@ def serve(host: str | None, port: int | None, *, as_root: bool | None) -> None:
         log_config=None,
         workers=1,
     )
+    server = _Server(config)
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(_NOT_STARTED)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn waits for open streams before it ends the lifespan, and a stream ends only when it is told to."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        state = cast("FastAPI", self.config.app).state
+        if hasattr(state, "service"):
+            asyncio.get_running_loop().call_soon_threadsafe(state.service.stop)
+        super().handle_exit(sig, frame)
 
 
 def read_settings(**given: Any) -> Settings:

@@ -58,7 +58,6 @@ class Metrics:
         )
         self.written = MadeOnce[None, bytes](0, lambda *_: 1)
         """Once for all who wait; nothing of it is kept."""
-        self._timed: dict[tuple[str, str, str], Histogram] = {}
 
     def stream(self, kind: str) -> AbstractContextManager[None]:
         """One more stream is open inside."""
@@ -75,11 +74,7 @@ class Metrics:
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request that was answered; `route` must be one of few."""
-        which = (method if method in _METHODS else "other", route, str(status))
-        timed = self._timed.get(which)
-        if timed is None:
-            timed = self._timed[which] = self._http.labels(*which)
-        timed.observe(seconds)
+        self._http.labels(method if method in _METHODS else "other", route, str(status)).observe(seconds)
 
     def count_run(self, run: Run) -> None:
         """A run that has its outcome."""

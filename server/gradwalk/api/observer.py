@@ -36,49 +36,37 @@ class Observer:
             return
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         request_id = given.decode() if _REQUEST_ID.fullmatch(given) else f"{self._start}-{next(self._numbers):x}"
-        seen = _Seen(send, request_id.encode())
         clear_contextvars()
         bind_contextvars(request_id=request_id)
+        began = time.perf_counter()
+        status = sent = 0
+        is_stream = False
+
+        async def send_seen(message: Message) -> None:
+            nonlocal status, sent, is_stream
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                kind = next((value for name, value in headers if name == b"content-type"), b"")
+                is_stream = kind.startswith(b"text/event-stream")
+            sent += len(message.get("body", b""))
+            await send(message)
+
         try:
-            await self._app(scope, receive, seen.send)
+            await self._app(scope, receive, send_seen)
         except Exception:
-            seen.status = HTTPStatus.INTERNAL_SERVER_ERROR
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
             raise
         finally:
-            self._tell(scope, seen)
-
-    def _tell(self, scope: Scope, seen: "_Seen") -> None:
-        seconds = time.perf_counter() - seen.began
-        route = getattr(scope.get("route"), "path", "other")
-        if seen.status and not seen.is_stream:
-            self._metrics.count_request(scope["method"], route, seen.status, seconds)
-        # Never the query: a link may carry a program in it.
-        known = {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": seen.status}
-        parameters = scope.get("path_params", {})
-        for name, parameter in (("trace_id", "trace"), ("room", "code")):
-            if parameter in parameters:
-                known[name] = str(parameters[parameter])[:_PATH_CHARACTERS_MAX]
-        known |= {"bytes": seen.sent, "ms": round(seconds * 1e3, 2)}
-        log.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=fields(**known))
-
-
-class _Seen:
-    """What went out."""
-
-    def __init__(self, send: Send, request_id: bytes) -> None:
-        self._send = send
-        self._request_id = request_id
-        self.began = time.perf_counter()
-        self.status = 0
-        self.sent = 0
-        self.is_stream = False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = message["headers"] = [*message["headers"], (b"x-request-id", self._request_id)]
-            kind = next((value for name, value in headers if name == b"content-type"), b"")
-            self.is_stream = kind.startswith(b"text/event-stream")
-        elif message["type"] == "http.response.body":
-            self.sent += len(message.get("body", b""))
-        await self._send(message)
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", "other")
+            if status and not is_stream:
+                self._metrics.count_request(scope["method"], route, status, seconds)
+            # Never the query: a link may carry a program in it.
+            known = {"method": scope["method"], "path": scope["path"][:_PATH_CHARACTERS_MAX], "status": status}
+            parameters = scope.get("path_params", {})
+            for name, parameter in (("trace_id", "trace"), ("room", "code")):
+                if parameter in parameters:
+                    known[name] = str(parameters[parameter])[:_PATH_CHARACTERS_MAX]
+            known |= {"bytes": sent, "ms": round(seconds * 1e3, 2)}
+            log.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=fields(**known))

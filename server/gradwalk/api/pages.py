@@ -29,7 +29,7 @@ from gradwalk.api.programs import (
     selection_of,
     title_of,
 )
-from gradwalk.api.reading import Told, bake, describe_stop, draw_preview, tell_all
+from gradwalk.api.reading import bake, describe_stop, draw_preview, tell_all
 from gradwalk.api.rooms import Code
 from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
@@ -108,9 +108,7 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
     program = await find_program(service, snippet)
     trace, stored = await find_trace(service, program, client)
     try:
-        told = Told(
-            *json.loads(await service.make_quickly(f"/told/{trace}/{language}", client, tell_all, stored, language))
-        )
+        told = await service.make_quickly(f"/told/{trace}/{language}", client, tell_all, stored, language)
     except ExportUnavailable as reason:
         raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
     page = render(
@@ -121,8 +119,7 @@ async def read_without_script(snippet: SnippetId, request: Request, service: Ser
         page=addresses_of(request, snippet).page,
         source=program.source,
         trace=trace,
-        problems=told.problems,
-        sentences=told.sentences,
+        **json.loads(told),
         nothing=say("api-page-nothing", language),
     )
     return HTMLResponse(page, headers=_REVALIDATED | VARIES)

@@ -100,7 +100,9 @@ async def find_stored(service: Service, request: TraceRequest) -> Kept | None:
     """The trace of a program where it is known already; None also where nobody can say what its name would be."""
     if service.engine.status().versions is None:
         return None
-    return await _find_known(service, await service.identify(request))
+    trace = await service.identify(request)
+    stored = await service.find_trace(trace)
+    return None if stored is None else Kept(trace, stored)
 
 
 async def find_trace(service: Service, request: TraceRequest, client: str) -> Kept:
@@ -111,9 +113,9 @@ async def find_trace(service: Service, request: TraceRequest, client: str) -> Ke
         FactAnswer: 504, it took too long.
     """
     trace = await service.identify(request)
-    known = await _find_known(service, trace)
-    if known is not None:
-        return known
+    stored = await service.find_trace(trace)
+    if stored is not None:
+        return Kept(trace, stored)
     await service.rates.links.take(client)
     run = await service.start_trace(trace, request, client)
     with run.follower():
@@ -140,8 +142,3 @@ def title_of(source: str, language: str) -> str:
     if not last:
         return say("api-title", language)
     return say("api-title-of", language, line=last[: TITLE_CHARACTERS_MAX - _ROOM_FOR_WORDS])
-
-
-async def _find_known(service: Service, trace: str) -> Kept | None:
-    stored = await service.find_trace(trace)
-    return None if stored is None else Kept(trace, stored)

@@ -5,7 +5,6 @@ Those that draw or tell what a step does raise NothingToExport and ExportUnavail
 """
 
 import json
-from typing import NamedTuple
 
 import orjson
 
@@ -22,14 +21,6 @@ from gradwalk.protocol.wire import nth_value
 from gradwalk.store.compression import decompress
 from gradwalk.words.catalogue import speaking
 from gradwalk.words.problems import tell_problem
-
-
-class Told(NamedTuple):
-    """A trace for a reader without scripts."""
-
-    sentences: list[str]
-    """One for each backward step."""
-    problems: list[str]
 
 
 def load(stored: bytes) -> TraceDocument:
@@ -63,12 +54,12 @@ def describe_stop(stored: bytes, selection: Selection) -> bytes:
 
 
 def tell_all(stored: bytes, language: str) -> bytes:
-    """JSON of a `Told`."""
+    """JSON, for a reader without scripts: a sentence for each backward step, and what went wrong."""
     document = load(stored)
     with speaking(language):
         sentences = Walk(document).sentences
     problems = [tell_problem(event, language) for event in document["events"] if event["type"] == "problem"]
-    return encode(Told(sentences, [f"{told.title}: {told.message}" for told in problems]))
+    return encode({"sentences": sentences, "problems": [f"{told.title}: {told.message}" for told in problems]})
 
 
 def read_events(stored: bytes) -> list[bytes]:

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -44,19 +44,19 @@ _LEVELS = ("none", "partial", "full")
 _SENDING = {"max_retries": 3, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
 
 
+@dataclass(eq=False, slots=True)
 class _Follower:
     """One run that this server reads."""
 
-    def __init__(self, run: SharedRun, sink: Sink, cancellation: Cancellation) -> None:
-        self.run = run
-        self.sink = sink
-        self.cancellation = cancellation
-        self.cursor = "0"
-        self.count = 0
-        self.jobs_ahead = 0
-        self.has_begun = False
-        self.sent = time.monotonic()
-        """When its message was sent last."""
+    run: SharedRun
+    sink: Sink
+    cancellation: Cancellation
+    cursor: str = "0"
+    count: int = 0
+    jobs_ahead: int = 0
+    has_begun: bool = False
+    sent: float = field(default_factory=time.monotonic)
+    """When its message was sent last."""
 
     def take(self, cursor: str, entry: Entry) -> None:
         """Passes on what is new; after a fault, another attempt may write what came already."""
@@ -204,7 +204,8 @@ class CeleryEngine:
         workers = await self._log.workers()
         started, waiting, _ = await self._log.counts()
         versions = cast("Versions | None", await self._log.versions())
-        weakest = min((worker["protection"] for worker in workers), key=_rank, default=None)
+        protections = (worker["protection"] for worker in workers)
+        weakest = min(protections, key=lambda one: _LEVELS.index(one["level"]), default=None)
         self._status = EngineStatus(
             ready=any(worker["versions"] == versions for worker in workers),
             started=started,
@@ -260,7 +261,3 @@ class CeleryEngine:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("the engine's work in the background failed", exc_info=task.exception())
-
-
-def _rank(protection: dict[str, Any]) -> int:
-    return _LEVELS.index(protection["level"])

@@ -107,7 +107,7 @@ class FairQueue(Generic[W]):
 
     def take_all(self) -> list[W]:
         """Every job; the queue is empty afterwards."""
-        taken = self._all()
+        taken = self.in_order({})
         self._lanes = {lane: {} for lane in Lane}
         self._counts.clear()
         return taken
@@ -117,19 +117,11 @@ class FairQueue(Generic[W]):
         rounds = Counter(running)
         usage = {client: int(self._usage.of(client)) for client in self._counts}
         ranks = {}
-        jobs = self._all()
-        for job in jobs:
+        jobs = [job for clients in self._lanes.values() for jobs in clients.values() for job in jobs]
+        for job in sorted(jobs, key=lambda job: (job.lane, job.number)):
             ranks[job.number] = (job.lane, rounds[job.client], usage[job.client], job.number)
             rounds[job.client] += 1
         return sorted(jobs, key=lambda job: ranks[job.number])
-
-    def _all(self) -> list[W]:
-        """By lane, then as they came."""
-        return [
-            job
-            for lane in sorted(self._lanes)
-            for job in sorted((job for jobs in self._lanes[lane].values() for job in jobs), key=lambda job: job.number)
-        ]
 
 
 def count_by_client(jobs: Iterable[Waiting]) -> Counter[str]:

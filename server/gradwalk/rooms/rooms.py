@@ -48,13 +48,6 @@ _TALLY_SECONDS: Final = 0.5
 """Counts of who is there and who answered what are told at most this often."""
 
 
-class Opened(NamedTuple):
-    """A new room: its code for everybody, its secret for the presenter."""
-
-    code: str
-    secret: str
-
-
 class Counts(NamedTuple):
     """What this process holds, for metrics."""
 
@@ -136,8 +129,10 @@ class Rooms:
         self._is_attending = False
         self._is_stopping = False
 
-    async def open(self, shown: Shown, client: str) -> Opened:
-        """A new room. Where all are taken, the emptiest that nobody presents makes room.
+    async def open(self, shown: Shown, client: str) -> tuple[str, str]:
+        """A new room: its code, for everybody, and its secret, for the presenter.
+
+        Where all are taken, the emptiest that nobody presents makes room.
 
         Raises:
             RoomsFull: this client has too many, or every one is presented.
@@ -149,7 +144,7 @@ class Rooms:
         code, secret = new_code(), new_secret()
         while not await self._storage.create(code, secret, shown, client):
             code = new_code()
-        return Opened(code, secret)
+        return code, secret
 
     async def _close_emptiest(self) -> None:
         seated = await self._storage.idle_rooms()

@@ -138,7 +138,9 @@ def _complete(description: dict[str, Any]) -> dict[str, Any]:
     for path, operations in description["paths"].items():
         for method, operation in operations.items():
             _tell_answers(operation["responses"], method, path, schemas)
-            _tell_examples(operation, EXAMPLES.get((method, path), {}))
+            if named := EXAMPLES.get((method, path)):
+                body = operation["requestBody"]["content"][_JSON]
+                body["examples"] = {name: {"value": value} for name, value in named.items()}
     return description
 
 
@@ -197,9 +199,3 @@ def _message(told: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
         for name, kind in told.items()
     ]
     return {"oneOf": kinds}
-
-
-def _tell_examples(operation: dict[str, Any], examples: dict[str, Any]) -> None:
-    if examples:
-        named = {name: {"value": value} for name, value in examples.items()}
-        operation["requestBody"]["content"][_JSON]["examples"] = named

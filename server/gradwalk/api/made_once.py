@@ -25,10 +25,6 @@ class MadeOnce(Generic[Key, Made]):
         self._makings: dict[Key, asyncio.Task[Made]] = {}
         self._made = Recent(bytes_max, weigh)
 
-    def recall(self, key: Key) -> Made | None:
-        """What was made already."""
-        return self._made.recall(key)
-
     def __contains__(self, key: Key) -> bool:
         """Whether it is made already, or being made."""
         return key in self._made or key in self._makings
@@ -39,7 +35,7 @@ class MadeOnce(Generic[Key, Made]):
         Raises:
             Exception: that of `make`, to all who wait; the next one tries again.
         """
-        made = self.recall(key)
+        made = self._made.recall(key)
         if made is not None:
             return made
         making = self._makings.get(key)

@@ -15,7 +15,6 @@ from gradwalk.api.made_once import MadeOnce
 from gradwalk.engine.engine import EngineStatus, Lane
 from gradwalk.engine.export import ExportJob
 from gradwalk.engine.runs import Run
-from gradwalk.rooms.rooms import Counts
 from gradwalk.sandbox.jobs import TraceJob
 
 router = APIRouter(tags=["health"])
@@ -63,14 +62,14 @@ class Metrics:
         """One more stream is open inside."""
         return self._streams.labels(kind).track_inprogress()
 
-    def note_levels(self, engine: EngineStatus, rooms: Counts) -> None:
+    def note_levels(self, engine: EngineStatus, rooms: int, participants: int) -> None:
         """What is not counted as it happens."""
         for lane in Lane:
             self._queue_depth.labels(lane.name.lower()).set(engine.waiting.get(lane, 0))
         self._running.set(engine.running)
         self._workers.set(engine.workers)
-        self._rooms.set(rooms.rooms)
-        self._room_participants.set(rooms.participants)
+        self._rooms.set(rooms)
+        self._room_participants.set(participants)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request that was answered; `route` must be one of few."""
@@ -107,6 +106,6 @@ async def read_metrics(request: Request) -> Response:
     """Counters and gauges in Prometheus' text format."""
     metrics: Metrics = request.app.state.metrics
     service = request.app.state.service
-    metrics.note_levels(service.engine.status(), service.rooms.counts())
+    metrics.note_levels(service.engine.status(), *service.rooms.counts())
     text = await metrics.written.ask(None, lambda: asyncio.to_thread(generate_latest, metrics.registry))
     return Response(text, HTTPStatus.OK, {"Cache-Control": "no-store"}, CONTENT_TYPE_LATEST)

@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gradwalk.change import Change
 from gradwalk.protocol.document import encode
@@ -46,14 +46,6 @@ PING_SECONDS: Final = 15.0
 """After which a follower without news hears that the connection lives."""
 _TALLY_SECONDS: Final = 0.5
 """Counts of who is there and who answered what are told at most this often."""
-
-
-class Counts(NamedTuple):
-    """What this process holds, for metrics."""
-
-    rooms: int
-    participants: int
-    """Who is connected here; a second tab counts once."""
 
 
 class _Mirror:
@@ -241,9 +233,9 @@ class Rooms:
         await self.authorize(code, secret)
         await self._end(code)
 
-    def counts(self) -> Counts:
-        """As of now."""
-        return Counts(len(self._mirrors), sum(len(mirror.seated) for mirror in self._mirrors.values()))
+    def counts(self) -> tuple[int, int]:
+        """Rooms with somebody in them here, and participants who are connected here; a second tab counts once."""
+        return len(self._mirrors), sum(len(mirror.seated) for mirror in self._mirrors.values())
 
     def stop(self) -> None:
         """Makes every follower leave: the server is going down."""

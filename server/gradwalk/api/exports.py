@@ -101,8 +101,15 @@ class Making:
         Raises:
             NoFileError: there is none; the problem says why.
         """
+        job = self.job
         if not self.exporter.has_pages:
-            return await self._make_here()
+            assert job.document is not None
+            try:
+                return await self.service.make_quickly(
+                    job.address(""), self.client, make_file, job.document, job.name, job.selection
+                )
+            except (NothingToExport, ExportUnavailable) as refusal:
+                raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
         if self.run is not None:
             outcome = self.run.outcome or CALLED_OFF
             if outcome.problem is not None:
@@ -110,20 +117,10 @@ class Making:
             if self.run.log:
                 return self.run.log[-1]
         with suppress(BusyError):
-            body = await self.service.store.get_file(self.service.address_of_file(self.job))
+            body = await self.service.store.get_file(self.service.address_of_file(job))
             if body is not None:
                 return body
         raise NoFileError(_LOST)
-
-    async def _make_here(self) -> bytes:
-        job = self.job
-        assert job.document is not None
-        try:
-            return await self.service.make_quickly(
-                job.address(""), self.client, make_file, job.document, job.name, job.selection
-            )
-        except (NothingToExport, ExportUnavailable) as refusal:
-            raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
 
 
 async def _begin(trace: TraceId, name: Name, service: ServiceOf, client: Client, wanted: Wanted) -> Making:

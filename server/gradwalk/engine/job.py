@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from gradwalk.engine.export import ExportJob, NoFileError, make_file
-from gradwalk.exports.exporter import Report, report_nothing
+from gradwalk.exports.exporter import Report
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.events import Event, Problem
 from gradwalk.protocol.facts import fact
@@ -15,7 +15,7 @@ from gradwalk.protocol.problems import problem
 from gradwalk.protocol.versions import installed_versions
 from gradwalk.sandbox.answers import EventAnswer
 from gradwalk.sandbox.cancellation import Cancellation
-from gradwalk.sandbox.conversation import Charge, charge_nobody
+from gradwalk.sandbox.conversation import Charge
 from gradwalk.sandbox.jobs import GradcheckJob, JacobianJob, ReplayJob, TraceJob, ValueJob
 from gradwalk.sandbox.supervisor import ReplayProblemError, Sandbox
 
@@ -49,9 +49,9 @@ def execute(
     *,
     sandbox: Sandbox,
     cancellation: Cancellation,
-    answer: EventAnswer | None = None,
-    report: Report = report_nothing,
-    charge: Charge = charge_nobody,
+    answer: EventAnswer | None,
+    report: Report,
+    charge: Charge,
 ) -> Outcome:
     """Runs `job` in a child and emits what it says. Blocks; raises nothing for what a program does.
 

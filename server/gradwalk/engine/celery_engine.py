@@ -21,8 +21,8 @@ from redis.exceptions import RedisError
 
 from gradwalk.cluster.connection import connect, connect_listener
 from gradwalk.engine.broker import PRIORITIES, TASK, make_broker, queue_of
-from gradwalk.engine.engine import BusyError, EngineStatus, Found, Order, Sink
-from gradwalk.engine.job import CALLED_OFF, Outcome
+from gradwalk.engine.engine import BusyError, EngineStatus, Follow, Order, Sink
+from gradwalk.engine.job import CALLED_OFF, Job, Outcome
 from gradwalk.engine.runlog import Entry, Reader, RunLog, SharedRun
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import fact
@@ -104,9 +104,9 @@ class CeleryEngine:
         if priority is not None:
             self._send(order, priority)
 
-    async def find(self, run_id: str) -> Found | None:
+    async def find(self, run_id: str) -> tuple[Job, Follow] | None:
         run = await self._patiently(self._log.find(run_id))
-        return None if run is None else Found(run.order.job, partial(self._follow, run))
+        return None if run is None else (run.order.job, partial(self._follow, run))
 
     def jobs_ahead_of(self, sink: Sink) -> int:
         return next((one.jobs_ahead for one in self._followers.values() if one.sink is sink), 0)

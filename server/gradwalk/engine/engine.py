@@ -77,13 +77,8 @@ class EngineStatus:
     """Processes that run jobs; in a cluster, those that were heard of lately."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A run that another server started."""
-
-    job: Job
-    follow: Callable[[Sink, Cancellation], None]
-    """From its first result on."""
+Follow = Callable[[Sink, Cancellation], None]
+"""Follows a run that another server started, from its first result on."""
 
 
 class Engine(Protocol):
@@ -102,7 +97,7 @@ class Engine(Protocol):
             BusyError: the queue is full, or this client's part of it.
         """
 
-    async def find(self, run_id: str) -> Found | None:
+    async def find(self, run_id: str) -> tuple[Job, Follow] | None:
         """A run under way, or just over, that this server does not follow yet."""
 
     def jobs_ahead_of(self, sink: Sink) -> int:

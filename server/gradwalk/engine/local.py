@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from gradwalk.engine.engine import BusyError, EngineStatus, Found, Lane, Order, Sink
+from gradwalk.engine.engine import BusyError, EngineStatus, Lane, Order, Sink
 from gradwalk.engine.fairness import FairQueue, Usage, Waiting, count_by_client
 from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute, refuse
 from gradwalk.engine.rates import OwnRate
@@ -115,7 +115,7 @@ class LocalEngine:
             self._has_newer_than_places = True
             self._change.notify_all()
 
-    async def find(self, run_id: str) -> Found | None:  # noqa: ARG002 (there is no other server)
+    async def find(self, run_id: str) -> None:  # noqa: ARG002 (there is no other server)
         return None
 
     def versions(self) -> Versions:

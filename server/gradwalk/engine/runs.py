@@ -243,8 +243,9 @@ class Runs:
             return self._runs[run_id]
         found = await self._engine.find(run_id)
         if found is not None and run_id not in self._runs:
-            run = self._make(run_id, found.job)
-            found.follow(run, run.cancellation)
+            job, follow = found
+            run = self._make(run_id, job)
+            follow(run, run.cancellation)
         return self._runs.get(run_id)
 
     def _make(self, run_id: str, job: Job) -> Run:

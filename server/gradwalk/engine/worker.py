@@ -133,15 +133,33 @@ class Worker:
         self._sandbox.close()
 
     def _run(self, work: _Work) -> Outcome:
-        answer = None
-        if isinstance(work.order.job, TraceJob):
-            answer = EventAnswer(expected_header(work.order.run_id, work.order.job.request, installed_versions()))
+        job, answer, had_passing_problem = work.order.job, None, False
+        append = partial(self._append, work)
+        if isinstance(job, TraceJob):
+            answer = EventAnswer(expected_header(work.order.run_id, job.request, installed_versions()))
+            said = [json.loads(event) for event in work.attempt.results]
             # Programs are deterministic: this attempt goes on where an earlier one ended.
-            answer.pass_over([json.loads(event) for event in work.attempt.results])
+            answer.pass_over(said)
+            had_passing_problem = any(event.get("kind") in PASSING_KINDS for event in said)
         refusal = self._refusal(work)
         if refusal is not None:
-            return refuse(refusal, lambda batch: self._append(work, batch), answer)
-        return self._execute(work, answer)
+            return refuse(refusal, append, answer)
+        try:
+            outcome = execute(
+                self._complete(job),
+                append,
+                sandbox=self._sandbox,
+                cancellation=work.cancellation,
+                answer=answer,
+                report=work.note_progress,
+                charge=partial(self._charge, work),
+            )
+        except (FencedError, RedisError):
+            raise
+        except Exception:  # noqa: BLE001 (a bug of ours must not take the message with it)
+            log.exception("a job broke the worker")
+            return OUR_FAULT
+        return Outcome(outcome.lasting and not had_passing_problem, outcome.problem)
 
     def _refusal(self, work: _Work) -> Problem | None:
         """Why this run is not to be carried out."""
@@ -160,25 +178,6 @@ class Worker:
     def _charge(self, work: _Work, seconds: float) -> None:
         with contextlib.suppress(BusyError):
             self._wait_for(self._cpu.take(work.order.client, seconds))
-
-    def _execute(self, work: _Work, answer: EventAnswer | None) -> Outcome:
-        had_passing_problem = any(json.loads(event).get("kind") in PASSING_KINDS for event in work.attempt.results)
-        try:
-            outcome = execute(
-                self._complete(work.order.job),
-                lambda batch: self._append(work, batch),
-                sandbox=self._sandbox,
-                cancellation=work.cancellation,
-                answer=answer,
-                report=work.note_progress,
-                charge=partial(self._charge, work),
-            )
-        except (FencedError, RedisError):
-            raise
-        except Exception:  # noqa: BLE001 (a bug of ours must not take the message with it)
-            log.exception("a job broke the worker")
-            return OUR_FAULT
-        return Outcome(outcome.lasting and not had_passing_problem, outcome.problem)
 
     def _complete(self, job: Job) -> Job:
         """With the document that a file is made of; of a trace that is not kept, what its log says for a minute."""

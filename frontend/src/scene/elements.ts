@@ -9,17 +9,7 @@ import type { Cell, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import type { Factor, OperandEquation } from "./equation";
 import type { Place, ProductForm, Rule, Term } from "./form";
-import {
-  derivative,
-  MOST_SHOWN,
-  nearest,
-  placeOf,
-  reproduces,
-  returnedFor,
-  sizes,
-  tableOf,
-  V_CAPTION,
-} from "./form";
+import { derivative, MOST_SHOWN, placeOf, reproduces, returnedFor, sizes, tableOf, V_CAPTION } from "./form";
 
 /** An entry of J that is not zero. */
 interface Link {
@@ -67,7 +57,6 @@ export function elementByElement(
     result: tableOf("result", returnedFor(operand), result, sizes(returned.shape)),
     rightAt: () => right,
     termsAt,
-    resultOf: (...at) => nearest(result, termsAt, ...at),
   };
 }
 

@@ -73,8 +73,6 @@ export interface ProductForm {
   rightAt(current: Place): Factoring | null;
   /** The products whose sum is one cell of the result. */
   termsAt(place: Place): readonly Term[];
-  /** The cell of the result that a cell of a factor goes into; of several, one near `current`. */
-  resultOf(side: Side, place: Place, current: Place): Place;
 }
 
 /** Tables of more rows or columns are not written out. */
@@ -119,24 +117,18 @@ export function rowMeetsColumn(left: Matrix, right: Matrix, { row, column }: Pla
   }));
 }
 
-/** The cell of the result that a cell goes into; of several, the one nearest to `current`. */
-export function nearest(
-  result: Matrix,
-  termsAt: ProductForm["termsAt"],
-  ...[side, place, current]: Parameters<ProductForm["resultOf"]>
+/** The cell of the result that a cell of a factor goes into; of several, the one nearest to `current`. */
+export function resultOf(
+  { result: { matrix }, termsAt }: ProductForm,
+  side: Side,
+  place: Place,
+  current: Place,
 ): Place {
   const far = (one: Place): number => Math.abs(one.row - current.row) + Math.abs(one.column - current.column);
   const isOf = (each: Place): boolean =>
     termsAt(each).some((term) => term[side] !== null && samePlace(term[side], place));
-  const found = result.cells.map((_, index) => placeOf(result, index)).filter(isOf);
+  const found = matrix.cells.map((_, index) => placeOf(matrix, index)).filter(isOf);
   return found.toSorted((a, b) => far(a) - far(b))[0] ?? current;
-}
-
-/** Of a product of matrices: a row of the left one makes a row of the result, a column of the right one a column. */
-export function alongRowOrColumn(side: Side, place: Place, current: Place): Place {
-  return side === "left"
-    ? { row: place.row, column: current.column }
-    : { row: current.row, column: place.column };
 }
 
 export const V_CAPTION = "v = grad_output";

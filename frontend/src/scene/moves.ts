@@ -12,7 +12,7 @@ import { label } from "../words/say";
 import { shapeText } from "../words/values";
 import type { OperandEquation, Saved } from "./equation";
 import type { Factoring, Operator, Place, ProductForm, Rule, Size, Term } from "./form";
-import { nearest, placeOf, reproduces, returnedFor, sizes, tableOf, V_CAPTION } from "./form";
+import { placeOf, reproduces, returnedFor, sizes, tableOf, V_CAPTION } from "./form";
 
 /** A table as it is written. */
 interface Written {
@@ -170,7 +170,6 @@ function lineOf(
         ? standing(second, theirs, row * result.matrix.columns + column)
         : rightTable,
     termsAt,
-    resultOf: (...at) => nearest(result.matrix, termsAt, ...at),
   };
 }
 

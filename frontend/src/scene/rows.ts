@@ -11,7 +11,6 @@ import { label } from "../words/say";
 import type { Factor, OperandEquation } from "./equation";
 import type { Factoring, Place, ProductForm } from "./form";
 import {
-  alongRowOrColumn,
   arrivedCount,
   derivative,
   flattened,
@@ -107,7 +106,6 @@ function rowsTimes(
     result,
     rightAt: ({ row }) => jacobianOf(row),
     termsAt,
-    resultOf: alongRowOrColumn,
   };
 }
 

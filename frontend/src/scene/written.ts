@@ -1,8 +1,8 @@
 /** What the dock writes of a stop, part by part: v times J = returned, one sum of it, contributions, `.grad`, a forward operation. */
 import { between, type Point, type Size } from "../layout/geometry";
 import { isTensor, normOf } from "../model/gradients";
-import { type Matrix, matrixOf } from "../model/matrix";
-import { formatNumber } from "../model/numbers";
+import { cellAt, type Matrix, matrixOf } from "../model/matrix";
+import { formatNumber, toNumber } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
 import { structureText } from "../words/structure";
@@ -41,6 +41,7 @@ import {
   returnedFor,
   type Side,
   samePlace,
+  type Term,
   V_CAPTION,
 } from "./form";
 import type { CellMark } from "./gradcheck";
@@ -49,7 +50,6 @@ import { addingAt, multiplyingAt, type Spot, shareOf } from "./multiplying";
 import { oneLine } from "./oneline";
 import type { Ink, Letters, Run, Shape } from "./shapes";
 import { text } from "./shapes";
-import { firstEntry, sumAt } from "./sum";
 import { thumbnailOf } from "./thumbnail";
 import { ease } from "./tokens";
 
@@ -397,7 +397,15 @@ export interface SumLook {
   readonly hovered: { side: Side; place: Place } | null;
 }
 
-/** `3·1 + 2·0 = 3, entry 1 of 2`. */
+/** The entry that is told where nobody points at another: the first that is not zero. */
+function firstEntry({ result: { matrix } }: ProductForm): Place {
+  const at = matrix.cells.findIndex((cell) => toNumber(cell) !== 0);
+  return placeOf(matrix, Math.max(0, at));
+}
+
+const MOST_TERMS = 6;
+
+/** `3·1 + 2·0 = 3, entry 1 of 2`: the products in an entry as far as they have fallen in, and what they add up to. */
 function sumBlock(
   form: ProductForm,
   current: Place,
@@ -405,8 +413,13 @@ function sumBlock(
   { letters, width, size, hovered }: SumLook,
   precision: number,
 ): Block | null {
-  const sum = sumAt(form, current, moving);
-  if (sum.terms.length === 0 && !sum.isSummed) return null;
+  const { matrix } = form.result;
+  const all = form.termsAt(current);
+  const isZero = ({ a, b }: Term): boolean => a === 0 || b === 0;
+  const told = all.length <= MOST_TERMS ? all : all.filter((term) => !isZero(term)).slice(0, MOST_TERMS);
+  const terms = told.filter((term) => all.indexOf(term) < moving.landed);
+  const isSummed = moving.isWritten(current);
+  if (terms.length === 0 && !isSummed) return null;
   const space = letters.size / 2;
   const quiet: Letters = { size: letters.size * 0.84, face: "sans" };
   const run = (written: string, ink: Ink, look: Letters = letters, gap = 0): Run => ({
@@ -417,12 +430,11 @@ function sumBlock(
   });
   const number = (cell: Parameters<typeof formatNumber>[0]): string =>
     formatNumber(cell, digitsAt(size, precision));
-  const groups: Run[][] = sum.terms.map((term, at) => {
+  const groups: Run[][] = terms.map((term, at) => {
     const { a, b, right } = term;
-    const isFaint = a === 0 || b === 0;
     const place = hovered === null ? null : term[hovered.side];
     const bold = { ...letters, bold: hovered !== null && place !== null && samePlace(place, hovered.place) };
-    const ink = (isV: boolean): Ink => (isFaint ? "ink-quiet" : isV ? "gradient" : "ink");
+    const ink = (isV: boolean): Ink => (isZero(term) ? "ink-quiet" : isV ? "gradient" : "ink");
     return [
       ...(term.left === null
         ? [run("−", "ink-quiet", letters, space)]
@@ -435,17 +447,26 @@ function sumBlock(
         : [run("·", "ink-quiet"), run(number(b), ink(form.left.role !== "v"), bold)]),
     ];
   });
-  if (sum.isSummed) {
-    if (sum.terms.length === 0) groups.push([run("0", "ink")]);
-    if (sum.leftOut > 0) {
-      const more = label(sum.isRestZero ? "player-more-zeros" : "player-more-terms", { count: sum.leftOut });
-      groups.push([run(sum.terms.length > 0 ? `+ ${more}` : more, "ink-quiet", quiet, space)]);
+  if (isSummed) {
+    if (terms.length === 0) groups.push([run("0", "ink")]);
+    const leftOut = all.filter((term) => !told.includes(term));
+    if (leftOut.length > 0) {
+      const key = leftOut.every(isZero) ? "player-more-zeros" : "player-more-terms";
+      const more = label(key, { count: leftOut.length });
+      groups.push([run(terms.length > 0 ? `+ ${more}` : more, "ink-quiet", quiet, space)]);
     }
-    const total = run(number(sum.total), "ink", { ...letters, bold: true }, space);
+    const total = run(
+      number(cellAt(matrix, current.row, current.column)),
+      "ink",
+      { ...letters, bold: true },
+      space,
+    );
+    // Where backward returned something else than v times J, both are told.
+    const product = all.reduce((sum, { a, b }) => sum + toNumber(a) * toNumber(b), 0);
     if (form.isTrue) groups.push([run("=", "ink-quiet", letters, space), total]);
     else
       groups.push(
-        [run("=", "ink-quiet", letters, space), run(number(sum.product), "ink", letters, space)],
+        [run("=", "ink-quiet", letters, space), run(number(product), "ink", letters, space)],
         [
           run("≠", "problem", letters, space),
           total,
@@ -454,8 +475,9 @@ function sumBlock(
       );
   }
   const block = wordsBlock(groups, width);
-  if (!sum.isSummed || sum.entries < 2) return block;
-  const entry = label("player-entry-of", { entry: String(sum.entry), total: String(sum.entries) });
+  if (!isSummed || matrix.cells.length < 2) return block;
+  const nth = current.row * matrix.columns + current.column + 1;
+  const entry = label("player-entry-of", { entry: String(nth), total: String(matrix.cells.length) });
   const longer = wordsBlock([...groups, [run(entry, "ink-quiet", quiet, 2 * space)]], width);
   // What is lit says the same: it is worth no line.
   return longer.height > block.height ? block : longer;

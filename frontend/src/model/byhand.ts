@@ -9,7 +9,7 @@ import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import { elementCount, sameShape } from "./matrix";
 import { linesOf, type Mistake, mistakesOf } from "./mistakes";
-import { toNumber } from "./numbers";
+import { numbersOf, toNumber } from "./numbers";
 import type { Position } from "./position";
 
 import type { PassState, TraceState } from "./trace";
@@ -275,16 +275,10 @@ function mistakesIn(
   const answer = gradient.data?.map(toNumber) ?? [];
   const only = contributions[0];
   if (contributions.length > 1) {
-    return contributions.flatMap(({ value }): Mistake[] =>
-      isTensor(value) && value.data !== undefined
-        ? [
-            {
-              values: value.data.map(toNumber),
-              because: fact("ask-written-one"),
-            },
-          ]
-        : [],
-    );
+    return contributions.flatMap(({ value }): Mistake[] => {
+      const values = numbersOf(value);
+      return values === null ? [] : [{ values, because: fact("ask-written-one") }];
+    });
   }
   const sender = trace.steps.find((step: Step) => step.index === only?.from_step);
   const argnum = only === undefined ? null : operandOf(pass, only);

@@ -4,7 +4,7 @@ import type { Gradient, TensorValue } from "../protocol/trace.gen";
 import { spelled } from "../protocol/values";
 import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
-import { toNumber } from "./numbers";
+import { numbersOf } from "./numbers";
 import { onceFor } from "./once";
 import type { PassState, TraceState } from "./trace";
 import { passesOf } from "./trace";
@@ -24,8 +24,9 @@ export function compareRuns(before: TraceState, after: TraceState): readonly Cha
   if (!areOfOneGraph(before, after)) return null;
   const changes: Change[] = [];
   const add = (name: string, kind: Change["kind"], was: Gradient | null, is: Gradient | null) => {
-    const change = isTensor(was) && isTensor(is) ? changeBetween(name, kind, was, is) : null;
-    if (change !== null) changes.push(change);
+    if (!isTensor(was) || !isTensor(is)) return;
+    const difference = differenceOf(was, is);
+    if (difference !== null) changes.push({ name, kind, was, is, difference });
   };
   after.passes.forEach((pass, index) => {
     const other = before.passes[index];
@@ -50,11 +51,6 @@ export function passAlone(trace: TraceState, pass: PassState): TraceState {
   return { ...trace, passes: [pass], steps: pass.steps };
 }
 
-function changeBetween(name: string, kind: Change["kind"], was: TensorValue, is: TensorValue): Change | null {
-  const difference = differenceOf(was, is);
-  return difference === null ? null : { name, kind, was, is, difference };
-}
-
 /** Whether two runs can be compared; false while the later one is still arriving. */
 export function areOfOneGraph(before: TraceState, after: TraceState): boolean {
   return after.finished !== null && topologyOf(before) === topologyOf(after);
@@ -62,9 +58,9 @@ export function areOfOneGraph(before: TraceState, after: TraceState): boolean {
 
 /** `is - was`, entry by entry; null where nothing changed, or where entries cannot be told apart. */
 export function differenceOf(was: TensorValue, is: TensorValue): TensorValue | null {
-  if (was.data === undefined || is.data === undefined || was.data.length !== is.data.length) return null;
-  if ([...was.data, ...is.data].some((cell) => Array.isArray(cell))) return null;
-  const data = is.data.map((cell, entry) => spelled(toNumber(cell) - toNumber(was.data?.[entry] ?? 0)));
+  const [before, after] = [numbersOf(was), numbersOf(is)];
+  if (before === null || after?.length !== before.length) return null;
+  const data = after.map((entry, at) => spelled(entry - (before[at] ?? 0)));
   const { shape, dtype } = is;
   return data.every((cell) => cell === 0) ? null : { shape, dtype, data };
 }

@@ -170,7 +170,7 @@ export function mistakesOf(of: Returned, lines: readonly Line[], answer: Numbers
     add(because, madeBy(changed));
   };
   for (const { output_nr, value } of step.contributions) {
-    const part = isTensor(value) ? numbersOf(value) : null;
+    const part = numbersOf(value);
     addWith(fact("ask-forgot-sum"), (own, output) =>
       output === output_nr && part?.length === own.length ? part : own,
     );

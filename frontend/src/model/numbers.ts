@@ -2,7 +2,7 @@
  * Numbers as people read them. The trace holds the shortest decimal that reads back exactly; the screen rounds
  * it to a number of significant digits and says so by the precision setting, never by a wrong digit.
  */
-import type { Cell, Real, TensorValue } from "../protocol/trace.gen";
+import type { Cell, Gradient, Real } from "../protocol/trace.gen";
 
 /** Significant digits, 1 to 17. */
 export type Precision = number;
@@ -33,10 +33,10 @@ export function toNumber(cell: Cell): number {
   return Number(cell);
 }
 
-/** Real entries, flat; null where only a summary was recorded, or one is complex or hidden. */
-export function numbersOf(value: TensorValue | null | undefined): readonly number[] | null {
-  if (value?.data === undefined || value.data.some((cell) => Array.isArray(cell))) return null;
-  return value.data.map(toNumber);
+/** Real entries, flat; null where there is no tensor, only a summary was recorded, or one is complex or hidden. */
+export function numbersOf(value: Gradient | null | undefined): readonly number[] | null {
+  const data = value != null && "data" in value ? value.data : undefined;
+  return data === undefined || data.some(Array.isArray) ? null : data.map(toNumber);
 }
 
 /** Bytes in words: `24 B`, `400 kB`, `37 GiB`; decimal below a megabyte, binary above, as memory is sold. */

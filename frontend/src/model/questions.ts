@@ -261,11 +261,9 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
 }
 
 function askForGrad({ step, position, id }: Context): NumberQuestion | null {
-  const accumulate = step.accumulate;
-  const arrived = step.grad_outputs[0];
-  if (accumulate === null || !isTensor(accumulate.before) || !isTensor(accumulate.after)) return null;
-  if (!isTensor(arrived)) return null;
-  const [before, summand, after] = [accumulate.before, arrived, accumulate.after].map(numbersOf);
+  const { accumulate } = step;
+  if (accumulate === null || !isTensor(accumulate.after)) return null;
+  const [before, summand, after] = [accumulate.before, step.grad_outputs[0], accumulate.after].map(numbersOf);
   if (before == null || summand == null || after == null) return null;
   const asked = entriesWorthAsking(after);
   const grad = code(`${accumulate.leaf}.grad`);

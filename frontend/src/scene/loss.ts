@@ -3,13 +3,11 @@
  * J is that of the whole pass, a row for each number of the output, and stands here only where v J is what the engine
  * left at the leaf.
  */
-import { isTensor } from "../model/gradients";
 import { nodesById } from "../model/graph";
 import { dot } from "../model/matrix";
 import { numbersOf } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
-import type { Gradient } from "../protocol/trace.gen";
 import { pushForward, slot } from "./nudge";
 
 export interface LossOnTop {
@@ -41,7 +39,7 @@ export function lossOnTop(trace: TraceState, pass: PassState): LossOnTop | null 
   if (output === undefined || others.length > 0 || pass.started.batch !== undefined) return null;
   const node = nodesById(pass.started.graph).get(output.node);
   const produced = node?.outputs[output.output_nr];
-  const [v, y] = [entriesOf(output.seed), numbersOf(produced?.value)];
+  const [v, y] = [numbersOf(output.seed), numbersOf(produced?.value)];
   if (v === null || y?.length !== v.length || v.length < 2 || v.length > MOST_OUTPUTS) return null;
   return {
     name: output.name ?? produced?.name ?? "y",
@@ -60,7 +58,7 @@ function leavesOf(
 ): readonly WeightedRows[] {
   const steps = executions(trace, pass);
   return pass.started.graph.nodes.flatMap((node) => {
-    const gradient = entriesOf(steps.get(node.id)?.step.grad_outputs[0]);
+    const gradient = numbersOf(steps.get(node.id)?.step.grad_outputs[0]);
     if (node.leaf === undefined || gradient === null || gradient.length > MOST_COLUMNS) return [];
     const columns = gradient.map((_, at) => {
       const move = gradient.map((__, other) => (other === at ? 1 : 0));
@@ -74,8 +72,4 @@ function leavesOf(
     });
     return isReturned ? [{ leaf: node.leaf, rows, gradient }] : [];
   });
-}
-
-function entriesOf(gradient: Gradient | undefined): readonly number[] | null {
-  return isTensor(gradient) ? numbersOf(gradient) : null;
 }

@@ -4,8 +4,7 @@
  * v J is the gradient that backward left at the leaf. What lies between both is what a straight line cannot follow.
  */
 import { areOfOneGraph } from "../model/comparison";
-import { isTensor } from "../model/gradients";
-import { nodesById } from "../model/graph";
+import { nodesById, producerOf } from "../model/graph";
 import { added, dot, elementCount, indicesOf, jacobianMatrix, type Matrix } from "../model/matrix";
 import { numbersOf, toNumber } from "../model/numbers";
 import { forwardOrder } from "../model/position";
@@ -122,7 +121,6 @@ export function pushForward(
   moved: ReadonlyMap<string, readonly number[]>,
 ): ReadonlyMap<string, readonly number[] | null> {
   const { graph, examples } = pass.started;
-  const edges = new Map(graph.edges.map((edge) => [edge.id, edge]));
   const nodes = nodesById(graph);
   const steps = executions(trace, pass);
   const tangents = new Map<string, readonly number[] | null>();
@@ -135,7 +133,7 @@ export function pushForward(
     const jacobians = steps.get(node.id)?.step.local_jacobians ?? [];
     let sum = still;
     for (const operand of node.inputs) {
-      const from = operand.edge === undefined ? undefined : edges.get(operand.edge)?.from;
+      const from = producerOf(graph, operand);
       if (from === undefined) continue;
       const tangent = tangents.get(slot(from.node, from.output_nr)) ?? null;
       if (tangent?.every((entry) => entry === 0)) continue;
@@ -213,21 +211,22 @@ function outputOf(
   const twins = nodesById(twin.started.graph);
   const [first] = outputs;
   if (first === undefined || batch !== undefined || examples !== undefined) return null;
-  const [was, is, v]: number[][] = [[], [], []];
+  const was: number[] = [];
+  const is: number[] = [];
+  const v: number[] = [];
   let epsilon = 0;
   for (const [place, output] of outputs.entries()) {
     const other = twin.started.outputs[place];
     const value = nodes.get(output.node)?.outputs[output.output_nr]?.value ?? null;
     const values = numbersOf(value);
     const moves = numbersOf(twins.get(other?.node ?? "")?.outputs[other?.output_nr ?? 0]?.value ?? null);
-    const seed = isTensor(output.seed) ? numbersOf(output.seed) : null;
+    const seed = numbersOf(output.seed);
     if (value === null || values === null || moves === null || seed?.length !== values.length) return null;
-    was?.push(...values);
-    is?.push(...moves);
-    v?.push(...seed);
+    was.push(...values);
+    is.push(...moves);
+    v.push(...seed);
     epsilon = Math.max(epsilon, EPSILON[value.dtype] ?? EPSILON.float32 ?? 0);
   }
-  if (was === undefined || is === undefined || v === undefined) return null;
   const change = is.map((entry, at) => entry - (was[at] ?? 0));
   const magnitude = v.reduce(
     (sum, weight, at) => sum + Math.abs(weight) * Math.max(Math.abs(was[at] ?? 0), Math.abs(is[at] ?? 0)),
@@ -268,7 +267,7 @@ function termsOf(
     const node = nodes.get(id);
     const result = pass.started.inputs.findIndex((input) => input.node === id);
     const gradient = steps.get(id)?.step.grad_outputs[0] ?? pass.finished?.results?.[result];
-    const entries = isTensor(gradient) ? numbersOf(gradient) : null;
+    const entries = numbersOf(gradient);
     if (node === undefined || entries?.length !== change.length) return null;
     const shape = firstValue(node)?.shape ?? [];
     change.forEach((entry, at) => {

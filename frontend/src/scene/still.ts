@@ -108,10 +108,25 @@ export function drawStill(trace: TraceState, position: Position): Still {
   const total = stepCount(trace, "backward");
   const executed = executions(trace, pass);
   const cardOf = (each: Node): CardScene => {
+    const isLeaf = each.kind === "accumulate_grad";
+    const title = nodeTitle(each);
+    const arrivals = ledger.arrivalsAt(each.id);
+    const walked = ledger.stepOf(each.id);
+    const seeds = pass.started.outputs.filter((output) => output.node === each.id).length;
+    const expected = usesOf(graph, each.id).length + seeds;
+    const isWaiting = walked === null && expected > 1 && arrivals.length > 0;
     const execution = executed.get(each.id);
     const failed = problemOfNode(trace.problems, pass.index, each.id) !== null;
     return {
-      ...drawCard(each, pass, graph, ledger, position),
+      node: each,
+      role: isLeaf ? "leaf" : "op",
+      title,
+      brief: within(groupsById(graph).get(each.group ?? ""), title),
+      variable: isLeaf ? null : (each.outputs[0]?.name ?? null),
+      gradient: walked?.grad_outputs[0] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
+      waiting: isWaiting ? { arrived: arrivals.length, expected } : null,
+      leafGrad:
+        isLeaf && position.direction === "backward" ? (ledger.gradOf(each.leaf ?? "") ?? NOT_COMPUTED) : null,
       value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
       progress: progressOf(each, node, ledger, position, computed),
       involved: taking === null || taking.has(each.id),
@@ -135,37 +150,6 @@ export function drawStill(trace: TraceState, position: Position): Still {
 
 function noNodes(): never {
   throw new Error("there is no graph to draw from");
-}
-
-type DrawnCard = Omit<CardScene, "value" | "progress" | "involved" | "saving" | "failed" | "name">;
-
-/** What comes to a node in several parts and has come in some of them only. */
-function waitingFor(arrived: number, expected: number, step: Step | null): CardScene["waiting"] {
-  return step === null && expected > 1 && arrived > 0 ? { arrived, expected } : null;
-}
-
-function drawCard(
-  node: Node,
-  pass: PassState,
-  graph: Graph,
-  ledger: GradientLedger,
-  position: Position,
-): DrawnCard {
-  const isLeaf = node.kind === "accumulate_grad";
-  const arrivals = ledger.arrivalsAt(node.id);
-  const step = ledger.stepOf(node.id);
-  const seeds = pass.started.outputs.filter((output) => output.node === node.id).length;
-  return {
-    node,
-    role: isLeaf ? "leaf" : "op",
-    title: nodeTitle(node),
-    brief: within(groupsById(graph).get(node.group ?? ""), nodeTitle(node)),
-    variable: isLeaf ? null : (node.outputs[0]?.name ?? null),
-    gradient: step?.grad_outputs[0] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
-    waiting: waitingFor(arrivals.length, usesOf(graph, node.id).length + seeds, step),
-    leafGrad:
-      isLeaf && position.direction === "backward" ? (ledger.gradOf(node.leaf ?? "") ?? NOT_COMPUTED) : null,
-  };
 }
 
 /** A parameter without the name of the module whose frame it stands in. */

@@ -6,6 +6,7 @@
 import type { Group, Node } from "../protocol/trace.gen";
 import { landedAt, landingsOf } from "./gradients";
 import { nodesById } from "./graph";
+import { append } from "./lists";
 import { onceFor } from "./once";
 import type { Position } from "./position";
 import { executions, nodeTitle } from "./selectors";
@@ -90,12 +91,9 @@ function byCard<T extends { readonly node: Node }>(
   all: readonly T[],
   closed: Closed,
 ): readonly [T, ...T[]][] {
-  const cards = new Map<string, [T, ...T[]]>();
-  for (const each of all) {
-    const card = closed.get(each.node.id)?.id ?? each.node.id;
-    cards.set(card, [...(cards.get(card) ?? []), each] as [T, ...T[]]);
-  }
-  return [...cards.values()];
+  const cards = new Map<string, T[]>();
+  for (const each of all) append(cards, closed.get(each.node.id)?.id ?? each.node.id, each);
+  return [...cards.values()] as [T, ...T[]][];
 }
 
 /** A step of a pass to come, or the first one of a closed group. */

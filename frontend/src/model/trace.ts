@@ -19,6 +19,7 @@ import type {
   Warned,
 } from "../protocol/trace.gen";
 import { withFailedCall } from "./failed";
+import { append } from "./lists";
 
 export interface PassState {
   /** Its position among the recorded ones, in `TraceState.passes`. */
@@ -180,11 +181,7 @@ type ToldOfNode = Forward["nodes"][number] | Explanation;
 function note(told: Map<number, Map<string, ToldOfNode[]>>, { pass, nodes }: Forward | Explained): void {
   const ofPass = told.get(pass) ?? new Map<string, ToldOfNode[]>();
   told.set(pass, ofPass);
-  for (const each of nodes) {
-    const before = ofPass.get(each.node);
-    if (before === undefined) ofPass.set(each.node, [each]);
-    else before.push(each);
-  }
+  for (const each of nodes) append(ofPass, each.node, each);
 }
 
 function withNodes(pass: PassState | undefined, told: ReadonlyMap<string, readonly ToldOfNode[]>): PassState {

@@ -5,6 +5,7 @@
 
 import { isTensor, normOf } from "../model/gradients";
 import { groupsRound } from "../model/graph";
+import { append } from "../model/lists";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
@@ -35,11 +36,7 @@ export function drawHeat(trace: TraceState, pass: PassState, graph: Graph): Heat
   for (const { step, title } of standouts(trace)) {
     const at = step === null ? undefined : trace.steps[step - 1];
     if (at === undefined || at.pass !== pass.index) continue;
-    for (const id of [at.node, ...groupsRound(graph, at.node)]) {
-      const list = marks.get(id);
-      if (list === undefined) marks.set(id, [title]);
-      else if (!list.includes(title)) list.push(title);
-    }
+    for (const id of [at.node, ...groupsRound(graph, at.node)]) append(marks, id, title);
   }
   const norms = new Map<string, number>();
   for (const [node, { step }] of executions(trace, pass)) {
@@ -49,7 +46,7 @@ export function drawHeat(trace: TraceState, pass: PassState, graph: Graph): Heat
   const finite = [...norms.values()].filter((norm) => norm > 0 && Number.isFinite(norm));
   const spots = new Map<string, HeatSpot>();
   for (const id of new Set([...norms.keys(), ...marks.keys()]))
-    spots.set(id, { norm: norms.get(id) ?? null, marks: marks.get(id) ?? [] });
+    spots.set(id, { norm: norms.get(id) ?? null, marks: [...new Set(marks.get(id))] });
   return {
     spots,
     least: finite.reduce((a, b) => Math.min(a, b), Infinity),

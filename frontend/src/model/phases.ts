@@ -14,16 +14,9 @@ export type ForwardPhase = (typeof PHASES)["forward"][number];
 export type Phase = BackwardPhase | ForwardPhase;
 
 /** As links write it: `7.3` is the third. */
-export const PLACES: Readonly<Record<Phase, number>> = {
-  collect: 1,
-  rule: 2,
-  multiply: 3,
-  send: 4,
-  land: 5,
-  arrive: 1,
-  compute: 2,
-  save: 3,
-};
+export const PLACES = Object.fromEntries(
+  Object.values(PHASES).flatMap((phases) => phases.map((phase, at) => [phase, at + 1])),
+) as Readonly<Record<Phase, number>>;
 
 /** The phase of a place, null where the walk has none there. */
 export function phaseOfPlace(direction: Direction, place: number): Phase | null {

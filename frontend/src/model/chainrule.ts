@@ -3,7 +3,7 @@
  * up where paths meet. With one-hot rows that is the Jacobian of the whole chain.
  */
 
-import type { Cell, LocalJacobian, Step } from "../protocol/trace.gen";
+import type { Cell, Contribution, Gradient, LocalJacobian, Step } from "../protocol/trace.gen";
 import { spelled } from "../protocol/values";
 import type { Chain, Link, Segment, TensorId } from "./chain";
 import { tensorKey } from "./chain";
@@ -163,11 +163,7 @@ export function recordedV(trace: TraceState, pass: PassState, tensor: TensorId):
   return gradientRows(pass, tensor, v);
 }
 
-function gradientRows(
-  pass: PassState,
-  tensor: TensorId,
-  gradient: Step["grad_outputs"][number] | undefined,
-): Rows | null {
+function gradientRows(pass: PassState, tensor: TensorId, gradient: Gradient | undefined): Rows | null {
   const size = sizeOf(pass, tensor);
   if (!isTensor(gradient) || gradient.data === undefined || size === null) return null;
   if (gradient.data.length !== size * (pass.started.batch ?? 1)) return null;
@@ -195,19 +191,15 @@ export function broughtTo(
   const inChain = new Set(chain.links.map(({ edge }) => edge.id));
   const nodes = new Set(chain.links.map(({ of }) => of.node));
   const known = new Map<string, boolean>();
+  const isKnown = (edge: string): boolean => known.get(edges.get(edge)?.to.node ?? "") === true;
   /** In the order of execution, so that a deep chain is no deep recursion. */
   for (const { node, contributions } of pass.steps) {
     if (!nodes.has(node)) continue;
-    const carried = contributions.filter(({ value }) => isTensor(value));
-    const isOwn = node === chain.of.node;
-    known.set(
-      node,
-      isOwn
-        ? carried.every(({ output_nr }) => output_nr === chain.of.outputNr)
-        : carried.every(
-            ({ edge }) => inChain.has(edge) && known.get(edges.get(edge)?.to.node ?? "") === true,
-          ),
-    );
+    const isOurs =
+      node === chain.of.node
+        ? ({ output_nr }: Contribution) => output_nr === chain.of.outputNr
+        : ({ edge }: Contribution) => inChain.has(edge) && isKnown(edge);
+    known.set(node, contributions.filter(({ value }) => isTensor(value)).every(isOurs));
   }
   return (tensor) => {
     const step = steps.get(tensor.node)?.step;
@@ -216,17 +208,10 @@ export function broughtTo(
       ({ output_nr, value }) => output_nr === tensor.outputNr && isTensor(value),
     );
     const ours = arrived.filter(({ edge }) => inChain.has(edge));
-    if (ours.length === 0 || ours.some(({ edge }) => known.get(edges.get(edge)?.to.node ?? "") !== true))
-      return null;
+    if (ours.length === 0 || !ours.every(({ edge }) => isKnown(edge))) return null;
     const parts = ours.map(({ value }) => gradientRows(pass, tensor, value));
-    const [first] = parts;
-    if (first == null) return null;
-    let sum = first;
-    for (const part of parts.slice(1)) {
-      if (part === null) return null;
-      sum = plus(sum, part);
-    }
-    return { rows: sum, isAll: ours.length === arrived.length };
+    if (!parts.every((part) => part !== null)) return null;
+    return { rows: parts.reduce(plus), isAll: ours.length === arrived.length };
   };
 }
 

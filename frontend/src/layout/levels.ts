@@ -85,16 +85,9 @@ function emptyLevel(): Growing {
 /** The groups round an item from the outermost level inwards, then the item itself. */
 function pathFinder(items: readonly Item[]): (id: string) => readonly string[] {
   const homes = new Map(items.map(({ id, home }) => [id, home]));
-  const paths = new Map<string, readonly string[]>();
   const pathTo = (id: string): readonly string[] => {
     const home = homes.get(id);
-    if (home === undefined) return [TOP];
-    let around = paths.get(home);
-    if (around === undefined) {
-      around = pathTo(home);
-      paths.set(home, around);
-    }
-    return [...around, id];
+    return home === undefined ? [TOP] : [...pathTo(home), id];
   };
   return pathTo;
 }

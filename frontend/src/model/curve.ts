@@ -3,7 +3,7 @@
  * gradient was after it, and what was done to the leaves before it.
  */
 
-import type { Call, PassStarted, Real, Span, TensorValue } from "../protocol/trace.gen";
+import type { Call, Cell, PassStarted, Real, Span } from "../protocol/trace.gen";
 import { isTensor, normOf } from "./gradients";
 import { nodesById } from "./graph";
 import { isHidden } from "./mask";
@@ -87,10 +87,7 @@ export function firstNonFinite(points: readonly CurvePoint[]): CurvePoint | null
 function recordedPoint(pass: PassState): CurvePoint {
   const { started, finished } = pass;
   const [output, ...others] = started.outputs;
-  const value =
-    output === undefined || others.length > 0
-      ? null
-      : (nodesById(started.graph).get(output.node)?.outputs[output.output_nr]?.value ?? null);
+  const made = output && nodesById(started.graph).get(output.node)?.outputs[output.output_nr];
   const norms = (finished?.leaf_grads ?? []).flatMap(({ leaf, grad }): [string, number][] =>
     started.call !== "grad" && isTensor(grad) && !isHidden(grad) ? [[leaf, normOf(grad)]] : [],
   );
@@ -100,19 +97,14 @@ function recordedPoint(pass: PassState): CurvePoint {
     call: started.call,
     span: started.span,
     output: output?.name ?? null,
-    value: value === null ? null : onlyNumberIn(value),
+    value: others.length > 0 ? null : onlyNumberIn(made?.value?.data),
     norms: new Map(norms),
     between: started.between ?? [],
   };
 }
 
-function onlyNumberIn({ data }: TensorValue): number | null {
-  const [only, ...more] = data ?? [];
-  return typeof only === "number" || typeof only === "string"
-    ? more.length === 0
-      ? Number(only)
-      : null
-    : null;
+function onlyNumberIn([only, ...more]: readonly Cell[] = []): number | null {
+  return more.length === 0 && (typeof only === "number" || typeof only === "string") ? Number(only) : null;
 }
 
 function toNumberOrNull(real: Real | null): number | null {

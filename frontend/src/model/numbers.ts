@@ -92,7 +92,7 @@ function withoutTrailingZeros(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-function superscript(exponent: number): string {
+export function superscript(exponent: number): string {
   const digits = [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPT[Number(digit)]).join("");
   return (exponent < 0 ? "⁻" : "") + digits;
 }

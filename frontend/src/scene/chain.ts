@@ -22,7 +22,7 @@ import {
 import { groupsById, nodesById } from "../model/graph";
 import { isUnseen } from "../model/mask";
 import type { Matrix } from "../model/matrix";
-import { formatNumber } from "../model/numbers";
+import { formatNumber, superscript } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
@@ -135,7 +135,6 @@ const MOST_PARTIALS = 6;
 /** Of a longer chain the first links and the last are shown. */
 const MOST_LINKS_SHOWN = 24;
 const LAST_LINKS_SHOWN = 4;
-const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉";
 
 /** What all parts of a chain are drawn from. */
@@ -253,7 +252,7 @@ function drawLink(
   const [onlyLink, ...others] = segment.links;
   const hasVjp = rule === null && onlyLink !== undefined && others.length === 0;
   return {
-    symbol: segment.group === null ? `J${digits(String(number), SUBSCRIPT)}` : `J(${title})`,
+    symbol: segment.group === null ? `J${subscript(number)}` : `J(${title})`,
     title,
     partial: partialOf(graph, segment),
     rule,
@@ -316,11 +315,11 @@ function powerOf({ repeats }: Segment, whole: Rows, precision: number): string |
   const factor = product ** (1 / repeats);
   const rounded = Math.round(factor);
   if (!isMultiple || rounded ** repeats !== product) return null;
-  return `${rounded}${digits(String(repeats), SUPERSCRIPT)} = ${formatNumber(product, precision)}`;
+  return `${rounded}${superscript(repeats)} = ${formatNumber(product, precision)}`;
 }
 
-function digits(number: string, alphabet: string): string {
-  return [...number].map((digit) => alphabet[Number(digit)] ?? digit).join("");
+function subscript(number: number): string {
+  return [...String(number)].map((digit) => SUBSCRIPT[Number(digit)]).join("");
 }
 
 function segmentTitle(graph: Graph, segment: Segment): string {

@@ -20,7 +20,7 @@ import {
   thereOf,
   vIs,
 } from "./told";
-import { entriesText, isShort, isThere, scalarOf, spellNumber, spellShape } from "./values";
+import { isShort, isThere, scalarOf, spellNumber, spellShape } from "./values";
 
 export function multiply(told: Told): Said {
   const { step, node } = told;
@@ -160,12 +160,7 @@ function product(told: Told, argnum: number): Said | null {
     factor !== null && scalarOf(v) !== null && String(jacobian.output_shape) === String(jacobian.input_shape)
       ? spellNumber(factor, precision)
       : factors !== null && jacobian.output_shape.length === 1 && jacobian.input_shape.length === 1
-        ? [
-            {
-              kind: "value",
-              text: entriesText({ shape: [factors.length], dtype: "", data: [...factors] }, precision),
-            },
-          ]
+        ? spelled(told, { shape: [factors.length], dtype: "", data: [...factors] })
         : null;
   if (spelledFactor === null) return null;
   const vSaid = spelled(told, v);

@@ -342,6 +342,6 @@ function combine(
   );
 }
 
-export function signOf(value: number): Sign {
+function signOf(value: number): Sign {
   return value > 0 ? "positive" : value < 0 ? "negative" : "zero";
 }

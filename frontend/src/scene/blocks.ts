@@ -379,7 +379,7 @@ function figuresOf(value: TensorValue, precision: number): readonly string[] {
 export function pictureBlock(
   value: TensorValue | null,
   around: Captioned & { readonly note: string },
-  isAsked = false,
+  isAsked: boolean,
 ): Block {
   const picture = value === null ? null : thumbnailOf(value, PICTURE_CELLS, PICTURE_CELLS, PICTURE_CELL_PX);
   if (picture !== null) return captioned(picture, around);
@@ -416,18 +416,14 @@ export function operatorBlock(sign: string, ink: Ink = "ink-quiet"): Block {
 
 const PLAIN = { above: "", table: null, below: "", act: null } as const;
 
-export interface NamedLook {
-  readonly isSum?: boolean;
-  readonly isThere?: boolean;
-  readonly picture?: Thumbnail | null;
+interface NamedLook {
+  readonly isSum: boolean;
+  readonly isThere: boolean;
+  readonly picture: Thumbnail | null;
 }
 
 /** A value on one line, above where it is from, as one part of a line; a dot in its place until it is there. */
-export function namedBlock(
-  written: Run,
-  below: string,
-  { isSum = false, isThere = true, picture = null }: NamedLook = {},
-): Block {
+export function namedBlock(written: Run, below: string, { isSum, isThere, picture }: NamedLook): Block {
   const beside = picture === null ? 0 : picture.width + 6;
   const [across, under] = [beside + widthOf(written.text, written), widthOf(below, CAPTION)];
   const width = Math.max(across, under);

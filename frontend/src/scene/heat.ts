@@ -9,7 +9,7 @@ import { append } from "../model/lists";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
-import { standouts } from "../words/standouts";
+import { standouts } from "../words/findings";
 import type { Fill } from "./shapes";
 
 /** What is known of one node, or of the largest gradient in a group. */

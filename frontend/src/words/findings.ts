@@ -1,13 +1,12 @@
 /** What was found in a program and its passes, to be listed: each with what to do about it and the ways from it. */
 import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
-import type { MetProblem, TraceState } from "../model/trace";
-import type { Problem, Span } from "../protocol/trace.gen";
+import { firstStepOfPass } from "../model/selectors";
+import type { MetProblem, PassState, TraceState } from "../model/trace";
+import type { Finding, Problem, Span } from "../protocol/trace.gen";
 import type { NoGrad } from "./nograds";
-import { worthKnowing } from "./passes";
-import { label, type Said, say, text } from "./say";
-import { standouts } from "./standouts";
-import { tellAttribute, tellProblem, titleOf } from "./tell";
+import { code, inSentences, label, listed, type Said, say, text, textOf } from "./say";
+import { tellAttribute, tellProblem, tellSentence, titleOf } from "./tell";
 import { shapeText } from "./values";
 
 export interface Found {
@@ -120,4 +119,73 @@ function toStep(step: number | null, phase: Phase, onposition: (to: Position) =>
   if (step === null) return [];
   const go = () => onposition({ direction: "backward", step, phase });
   return [{ label: label("player-show-step", { step: String(step) }), go }];
+}
+
+interface Standout {
+  readonly id: string;
+  /** The name of its kind. */
+  readonly title: string;
+  /** What it is, and what to write instead. */
+  readonly said: Said;
+  /** 1-based over all passes; null where it is about no single step. */
+  readonly step: number | null;
+}
+
+/** What stands out in the numbers of a trace; in the order of the passes, and of the server within one. */
+export function standouts(trace: TraceState): readonly Standout[] {
+  return trace.passes.flatMap((pass) =>
+    (pass.finished?.findings ?? []).map((finding, index) => ({
+      id: `${pass.index}.${index}`,
+      title: textOf(tellAttribute(finding.fact, "title") ?? []),
+      said: inSentences([tellSentence(finding.fact), tellAttribute(finding.fact, "hint")]),
+      step: stepOf(trace, pass.index, finding),
+    })),
+  );
+}
+
+function stepOf(trace: TraceState, pass: number, { step, node }: Finding): number | null {
+  const index =
+    step !== null
+      ? trace.steps.findIndex((each) => each.index === step)
+      : node === null
+        ? -1
+        : trace.steps.findIndex((each) => each.pass === pass && each.node === node);
+  return index < 0 ? null : index + 1;
+}
+
+interface WorthKnowing {
+  readonly id: string;
+  readonly said: Said;
+  /** The first step of the pass, 1-based over all passes; null where it has none. */
+  readonly step: number | null;
+}
+
+/** What is worth knowing of whole passes: what was noted, then what the passes' own numbers say, each in the order of the passes; what ran after them between. */
+export function worthKnowing(trace: TraceState): readonly WorthKnowing[] {
+  const ofPasses = (kind: string, saidOf: (pass: PassState) => readonly Said[]) =>
+    trace.passes.flatMap((pass) =>
+      saidOf(pass).map((said, index) => {
+        const step = firstStepOfPass(trace, pass.index) || null;
+        return { id: `${pass.index}.${kind}.${index}`, said, step };
+      }),
+    );
+  const after = (trace.finished?.notes ?? []).map((fact) => tellSentence(fact));
+  return [
+    ...ofPasses("note", ({ started }) => (started.notes ?? []).map((fact) => tellSentence(fact))),
+    ...after.map((said, index) => ({ id: `end.${index}`, said, step: null })),
+    ...ofPasses("fact", (pass) => [...examples(pass), ...materialized(pass)]),
+  ];
+}
+
+function examples({ started }: PassState): Said[] {
+  if (started.examples === undefined) return [];
+  return [say("pass-examples", { count: text(started.examples.join(" × ")) })];
+}
+
+function materialized({ started, finished }: PassState): Said[] {
+  const names = (finished?.materialized ?? []).map((index) => {
+    const name = started.inputs[index]?.name;
+    return name == null ? say("input-number", { number: text(String(index + 1)) }) : code(name);
+  });
+  return names.length === 0 ? [] : [say("pass-materialized", { names: listed(names) })];
 }

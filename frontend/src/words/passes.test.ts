@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import type { PassState, TraceState } from "../model/trace";
-import { worthKnowing } from "./passes";
+import { worthKnowing } from "./findings";
 import { markedUp } from "./say";
 import { tellSentence } from "./tell";
 

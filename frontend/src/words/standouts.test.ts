@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sampleTrace } from "../model/samples";
 import type { Finding } from "../protocol/trace.gen";
-import { standouts } from "./standouts";
+import { standouts } from "./findings";
 
 it("counts the steps of what stands out over all passes, as the transport does", () => {
   const trace = sampleTrace("gradient-accumulation");

@@ -2,14 +2,11 @@
  * One way to write v times J = returned: two tables and the result, the products that make up each entry, and how an
  * entry of the result comes about. v is a row, J is outputs by inputs, v J is a row; a batch is a stack of rows.
  */
-import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
-import { cellAt } from "../model/matrix";
 import { toNumber } from "../model/numbers";
-import type { Cell, TensorValue } from "../protocol/trace.gen";
+import type { Cell } from "../protocol/trace.gen";
 import { bracketedText } from "../words/names";
 import { label } from "../words/say";
-import { shapeText } from "../words/values";
 import type { OperandEquation } from "./equation";
 import type { View } from "./views";
 
@@ -107,16 +104,6 @@ export function samePlace(a: Place, b: Place): boolean {
   return a.row === b.row && a.column === b.column;
 }
 
-/** The products of a row of `left` and a column of `right`. */
-export function rowMeetsColumn(left: Matrix, right: Matrix, { row, column }: Place): readonly Term[] {
-  return Array.from({ length: left.columns }, (_, k) => ({
-    left: { row, column: k },
-    right: { row: k, column },
-    a: cellAt(left, row, k),
-    b: cellAt(right, k, column),
-  }));
-}
-
 /** The cell of the result that a cell of a factor goes into; of several, the one nearest to `current`. */
 export function resultOf(
   { result: { matrix }, termsAt }: ProductForm,
@@ -164,16 +151,4 @@ export function tableOf(
   flattenedFrom: string | null = null,
 ): Factoring {
   return { role, caption, matrix, shape, flattenedFrom };
-}
-
-/** A table of a tensor, told where that has more axes than the table has sizes. */
-export function flattened(table: Factoring, value: TensorValue): Factoring {
-  return value.shape.length > table.shape.length
-    ? { ...table, flattenedFrom: shapeText(value.shape) }
-    : table;
-}
-
-/** How many outputs sent a gradient: one of several alone does not make up what was returned. */
-export function arrivedCount(operand: OperandEquation): number {
-  return operand.factors.filter(({ v }) => isTensor(v)).length;
 }

@@ -9,21 +9,10 @@ import { cellAt, elementCount, jacobianMatrix, matrixOf } from "../model/matrix"
 import { toNumber } from "../model/numbers";
 import type { Cell, LocalJacobian, Node, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
+import { shapeText } from "../words/values";
 import type { Factor, OperandEquation, Saved } from "./equation";
 import type { Factoring, Place, ProductForm, Rule, Term } from "./form";
-import {
-  arrivedCount,
-  derivative,
-  flattened,
-  MOST_SHOWN,
-  placeOf,
-  reproduces,
-  returnedFor,
-  rowMeetsColumn,
-  sizes,
-  tableOf,
-  V_CAPTION,
-} from "./form";
+import { derivative, MOST_SHOWN, placeOf, reproduces, returnedFor, sizes, tableOf, V_CAPTION } from "./form";
 import { movedForm } from "./moves";
 import type { View } from "./views";
 
@@ -319,4 +308,26 @@ function beside(matrices: readonly Matrix[]): Matrix {
     matrices.flatMap((matrix) => matrix.cells.slice(row * matrix.columns, (row + 1) * matrix.columns)),
   ).flat();
   return { rows, columns: matrices.reduce((sum, { columns }) => sum + columns, 0), cells };
+}
+
+/** The products of a row of `left` and a column of `right`. */
+function rowMeetsColumn(left: Matrix, right: Matrix, { row, column }: Place): readonly Term[] {
+  return Array.from({ length: left.columns }, (_, k) => ({
+    left: { row, column: k },
+    right: { row: k, column },
+    a: cellAt(left, row, k),
+    b: cellAt(right, k, column),
+  }));
+}
+
+/** A table of a tensor, told where that has more axes than the table has sizes. */
+function flattened(table: Factoring, value: TensorValue): Factoring {
+  return value.shape.length > table.shape.length
+    ? { ...table, flattenedFrom: shapeText(value.shape) }
+    : table;
+}
+
+/** How many outputs sent a gradient: one of several alone does not make up what was returned. */
+function arrivedCount(operand: OperandEquation): number {
+  return operand.factors.filter(({ v }) => isTensor(v)).length;
 }

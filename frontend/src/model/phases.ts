@@ -18,11 +18,6 @@ export const PLACES = Object.fromEntries(
   Object.values(PHASES).flatMap((phases) => phases.map((phase, at) => [phase, at + 1])),
 ) as Readonly<Record<Phase, number>>;
 
-/** The phase of a place, null where the walk has none there. */
-export function phaseOfPlace(direction: Direction, place: number): Phase | null {
-  return PHASES[direction][place - 1] ?? null;
-}
-
 export function isOfBackward(phase: Phase): phase is BackwardPhase {
   return (PHASES.backward as readonly Phase[]).includes(phase);
 }

@@ -12,9 +12,9 @@ import {
   hasCome,
   isOfBackward,
   lastPhase,
+  PHASES,
   type Phase,
   PLACES,
-  phaseOfPlace,
 } from "./phases";
 import { backwardStops, forwardStops } from "./stops";
 import type { TraceState } from "./trace";
@@ -38,8 +38,8 @@ export function parsePosition(text: string): Position | null {
   if (match === null) return null;
   const direction: Direction = match[1] === "f" ? "forward" : "backward";
   const step = Number(match[2]);
-  const phase = match[3] === undefined ? firstPhase(direction) : phaseOfPlace(direction, Number(match[3]));
-  if (phase === null) return null;
+  const phase = PHASES[direction][Number(match[3] ?? 1) - 1];
+  if (phase === undefined) return null;
   return step === 0 ? startOf(direction) : { direction, step, phase };
 }
 

@@ -21,21 +21,19 @@ export function readAnswer(question: Question, text: string): readonly number[] 
   const bare = text.trim().replace(/^(?:torch\.)?(?:tensor|Size)\((.*)\)$/s, "$1");
   if (question.kind === "shape") {
     if (/^(?:scalar|\[\s*\]|\(\s*\))$/i.test(bare)) return [];
-    const sizes = bare
-      .replace(/[[\]()]/g, " ")
-      .split(/[\s,;x×*]+/)
-      .filter((size) => size !== "");
+    const sizes = piecesOf(bare, /[\s,;x×*]+/);
     return sizes.length > 0 && sizes.every((size) => /^\d+$/.test(size)) ? sizes.map(Number) : null;
   }
-  const parts = bare
-    .replace(/[[\]()]/g, " ")
-    .replaceAll("\u2212", "-")
-    .replaceAll("∞", "inf")
-    .split(/[\s,;]+/)
-    .filter((part) => part !== "");
-  const values = parts.map(readNumber);
+  const spelled = bare.replaceAll("\u2212", "-").replaceAll("∞", "inf");
+  const values = piecesOf(spelled, /[\s,;]+/).map(readNumber);
   const wanted = question.kind === "nodes" || question.kind === "sign" ? -1 : question.answer.length;
   return values.length === wanted && values.every((value) => value !== null) ? values : null;
+}
+
+/** Brackets of any kind say nothing. */
+function piecesOf(text: string, separator: RegExp): readonly string[] {
+  const pieces = text.replace(/[[\]()]/g, " ").split(separator);
+  return pieces.filter((piece) => piece !== "");
 }
 
 function readNumber(text: string): number | null {

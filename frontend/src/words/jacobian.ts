@@ -135,11 +135,10 @@ function optionOf({ saved }: Node, name: string): unknown {
 /** Not every copy is made by broadcasting: an embedding looks the same row up twice, cumprod uses an entry again. */
 function isBroadcast(node: Node, { output_shape, input_shape }: LocalJacobian): boolean {
   if (!BROADCASTING.test(node.name) || elementCount(input_shape) >= elementCount(output_shape)) return false;
-  const fits = input_shape.every((size, axis) => {
+  return input_shape.every((size, axis) => {
     const there = output_shape[axis + output_shape.length - input_shape.length];
     return size === there || size === 1;
   });
-  return fits;
 }
 
 /** Operations whose operands are repeated to one shape. */

@@ -34,6 +34,8 @@ class Histories:
         self._places = places
         self._values = values
         self._origins: dict[int, _Origin] = {}
+        self._plain: dict[int | None, tuple[Fact, int]] = {}
+        """By the line of a pass without create_graph: the call, and the bit of what is computed from its gradients."""
 
     def note_pass(self, one: Pass, results: Sequence[Any]) -> None:
         """The gradients of a pass that is over: those it returned, and those it left in `.grad`."""
@@ -45,6 +47,14 @@ class Histories:
             if isinstance(gradient, torch.Tensor) and not gradient.requires_grad:
                 because = _because(one) if one.create_graph else None
                 self._origins[id(gradient)] = _Origin(weakref.ref(gradient), name, one.span, because)
+                if because is None:
+                    self._log.cuts.sources.mark(gradient, self._bit_of(one.span))
+
+    def _bit_of(self, span: Span | None) -> int:
+        line = None if span is None else span["line"]
+        if line not in self._plain:
+            self._plain[line] = _call_at(span), self._log.cuts.sources.new()
+        return self._plain[line][1]
 
     def lost(self, tensor: torch.Tensor, name: str | None) -> Fact | None:
         """Why a tensor that backward was called on has no history; None where nothing is known of it."""
@@ -52,11 +62,7 @@ class Histories:
         name = name or (None if origin is None else origin.name)
         spelled = fact("problem-this-tensor") if name is None else code(name)
         if origin is not None and origin.tensor() is tensor:
-            call = (
-                fact("problem-the-call")
-                if origin.span is None
-                else fact("problem-the-call-in-line", line=str(origin.span["line"]))
-            )
+            call = _call_at(origin.span)
             if origin.because is None:
                 return fact("problem-no-history-plain", tensor=spelled, call=call)
             return fact("problem-no-history-constant", tensor=spelled, call=call, because=origin.because)
@@ -65,11 +71,20 @@ class Histories:
             if cut.bit & sources:
                 call = self._places.called(cut.call, cut.place)
                 return fact("problem-no-history-cut", tensor=spelled, call=call)
+        for call, bit in self._plain.values():
+            if bit & sources:
+                return fact("problem-no-history-plain", tensor=spelled, call=call)
         if self._log.cuts.found:
             cut = self._log.cuts.found[-1]
             call = self._places.called(cut.call, cut.place)
             return fact("problem-no-history-last-cut", tensor=spelled, call=call)
         return None
+
+
+def _call_at(span: Span | None) -> Fact:
+    if span is None:
+        return fact("problem-the-call")
+    return fact("problem-the-call-in-line", line=str(span["line"]))
 
 
 def _because(one: Pass) -> Fact:

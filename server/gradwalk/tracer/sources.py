@@ -47,6 +47,10 @@ class Sources:
         self._count += 1
         return 1 << self._count
 
+    def mark(self, tensor: torch.Tensor, bits: int) -> None:
+        """From now on the tensor holds these."""
+        self._give(tensor, bits, 0)
+
     def of(self, tensor: torch.Tensor) -> int:
         """All that the values of a tensor come from."""
         base = base_of(tensor)

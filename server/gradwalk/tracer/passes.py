@@ -48,6 +48,8 @@ MATERIALIZED: Final[Missing] = {
 
 NAN_FOUND: Final = "returned nan values in its"
 """What anomaly mode says of the node that ran last."""
+NO_NODE_RAN: Final = " gradients"
+"""How the engine ends what it says of too few `v` or too many, before it begins."""
 
 
 class Asked(NamedTuple):
@@ -219,6 +221,8 @@ class Pass:
 
     def failing_node(self, error: BaseException) -> Node | None:
         """The node that was running, or was next, when the engine raised; what a node returned is judged after it."""
+        if str(error).startswith("got ") and str(error).endswith(NO_NODE_RAN):
+            return None
         blamed = self.latest if NAN_FOUND in str(error) else self.current
         if blamed is not None:
             for node, entry in self.nodes.items():

@@ -42,11 +42,10 @@ MISTAKES = re.findall(
 BAD = {
     "error": {
         **{name: (source, int(line), fact) for name, line, fact, source, _ in MISTAKES},
-        "a view in a forward that raises": (FORWARD_RAISES, 4, "problem-raised RuntimeError self must be a matrix"),
+        "a view in a forward that raises": (FORWARD_RAISES, 4, "problem-refused matrix self must be a matrix"),
         "unknown name": (LEAF + "for i in range(2):\n    y = lenght", 3,
             "problem-unknown-name name 'lenght' is not defined problem-assign-first"),
-        "nearest name": (LEAF + "length = 2\nfor i in range(2):\n    y = lenght", 4,
-            "problem-unknown-name name 'lenght' is not defined length"),
+        "nearest name": (LEAF + "for size in x:\n    siz", 3, "problem-unknown-name name 'siz' is not defined size"),
         "not scalar": (LEAF + "y = x * 2\ny.backward()", 3, "problem-not-scalar"),
         "in place on a leaf": (LEAF + "x += 1", 2, "problem-leaf-in-place"),
         "wrong count": (CUSTOM.format("2 * x * g"), 11, "problem-grad-count-named Sq 1 2 x k"),
@@ -134,7 +133,7 @@ BAD = {
         "nothing of torch is called": ("def relu(x):\n    return max(x, 0)\nx = 1", None, "problem-nothing-made"),
         "whole numbers": (LEAF + "y = (x > 0).sum()", 2, "problem-nothing-cut x gt 2"),
         "detached": (LEAF + "y = (x * 2).detach()", 2, "problem-nothing-cut x .detach() 2"),
-        "gradient": (LEAF + "g, = torch.autograd.grad((x*x).sum(), x)\ng.sum().backward()", 3, "problem-no-history 0"),
+        "gradient": (LEAF + "(x @ x).backward()\nl = x.grad.sum()\nl.backward()", 4, "problem-no-history-plain l 2"),
         "gradient of a gradient itself": (LEAF + "g, = torch.autograd.grad((x**3).sum(), x)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-plain g 2"),
         "gradient of a constant gradient": (LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\n"

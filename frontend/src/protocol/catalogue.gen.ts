@@ -325,6 +325,7 @@ export interface Catalogue {
   "problem-several-numbers": "about";
   "problem-size": "what" | "expected" | "got" | "about";
   "problem-refused": "text" | "about";
+  "problem-no-grad-fn": "about" | "name";
   "problem-grad-none-result": "name";
   "problem-grad-none-not-required": "name";
   "problem-grad-none-before": "name";

@@ -324,6 +324,7 @@ FactKind = Literal[
     "problem-several-numbers",
     "problem-size",
     "problem-refused",
+    "problem-no-grad-fn",
     "problem-grad-none-result",
     "problem-grad-none-not-required",
     "problem-grad-none-before",

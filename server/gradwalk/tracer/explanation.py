@@ -33,8 +33,9 @@ _UNUSED: Final = (
     r"appears to not have been used"
 )
 _OF_NONE: Final = re.compile(r"'NoneType'")
-_GRAD: Final = re.compile(r"\b([^\W\d]\w*(?:\.\w+)*)\.grad\b")
-_NO_BACKWARD: Final = r"^'(?P<type>[\w.]+)' object has no attribute 'backward'"
+_GRAD: Final = re.compile(r"\b([^\W\d]\w*(?:\.\w+)*)\.(grad|grad_fn)\b")
+_SEVERAL: Final = r"'torch\.return_types\.\w+' object has no attribute '\w+'"
+_NO_BACKWARD: Final = rf"^(?!{_SEVERAL})'(?P<type>[\w.]+)' object has no attribute 'backward'"
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|^Not enough memory to allocate"
 """torch's words, and orjson's, with which gradients are spelled."""
 
@@ -115,15 +116,15 @@ def unknown_name(error: BaseException, instead: Fact) -> Fact:
 
 
 def explain_none_grad(error: BaseException, found: Problem, places: Places) -> None:
-    """Adds to the problem of a TypeError or AttributeError what the `.grad` in its line says about it."""
+    """Adds to the problem of a TypeError or AttributeError what a `.grad` or `.grad_fn` in its line says about it."""
     if not isinstance(error, TypeError | AttributeError) or not _OF_NONE.search(str(error)):
         return
     for frame, offset in [*_program_frames(error.__traceback__)][-1:]:
         text = places.text((frame.f_code, offset), characters_max=200)
-        for name in () if text is None else _GRAD.findall(text):
+        for name, attribute in () if text is None else _GRAD.findall(text):
             tensor = _resolve(name, frame)
-            if isinstance(tensor, Tensor) and tensor.grad is None:
-                found["fact"] = _why_none(name, tensor)
+            if isinstance(tensor, Tensor) and getattr(tensor, attribute) is None:
+                found["fact"] = _why_none(name, tensor) if attribute == "grad" else _why_no_grad_fn(name, tensor)
                 found["words"] = words_of(error)
                 return
 
@@ -134,6 +135,10 @@ def _why_none(name: str, tensor: torch.Tensor) -> Fact:
     if not tensor.requires_grad:
         return fact("problem-grad-none-not-required", name=name)
     return fact("problem-grad-none-before", name=name)
+
+
+def _why_no_grad_fn(name: str, tensor: torch.Tensor) -> Fact:
+    return fact("problem-no-grad-fn", name=name, about="leaf" if tensor.requires_grad else "plain")
 
 
 def _resolve(path: str, frame: FrameType) -> Any:
@@ -220,19 +225,45 @@ def _explain_by_frames(error: BaseException, found: Fact | None) -> Fact | None:
     """The fact, or a better one where the frames of the traceback show what layer, loss or Function it is about."""
     frames = [frame for frame, _ in frames_in(error.__traceback__)]
     if found is None:
-        missing = re.match(r"(\w+)\.forward\(\) missing", _text_of(error))
-        function = _resolve(missing[1], frames[-1]) if missing and frames else None
-        if isinstance(function, type) and issubclass(function, torch.autograd.Function):
-            return fact("problem-refused", about="apply", text=words_of(error))
-        return None
-    if found["kind"] not in ("problem-matrix-shapes", "problem-several-numbers"):
-        return found
+        about = _asked_wrongly(error, frames)
+        return fact("problem-refused", about=about, text=words_of(error)) if about else None
+    names = frames[-1].f_locals if frames else {}
+    if "to an index" in _text_of(error) and any(map(_holds_tensors, names.values())):
+        return fact("problem-refused", about="tuple", text=words_of(error))
     methods = [frame.f_locals.get("self") for frame in frames if "self" in frame.f_code.co_varnames]
     modules = [each for each in methods if issubclass(type(each), torch.nn.Module)]
+    if found["kind"] == "problem-refused" and modules and type(modules[-1]) is torch.nn.LSTM:
+        return {**found, "operands": {**found["operands"], "about": "pair"}}
+    if found["kind"] not in ("problem-matrix-shapes", "problem-several-numbers"):
+        return found
     if found["kind"] == "problem-several-numbers":
         is_loss = bool(modules) and issubclass(type(modules[-1]), _Loss)
         return fact("problem-several-numbers", about="loss") if is_loss else found
     return _linear(found, modules) if modules and type(modules[-1]) is torch.nn.Linear else found
+
+
+def _asked_wrongly(error: BaseException, frames: Sequence[FrameType]) -> str | None:
+    """What is wrong about a call of a pass, or of a custom Function's method, that does not take what it was given."""
+    text, last = _text_of(error), frames[-1] if frames else None
+    if last is not None and last.f_code.co_name == "_tensor_or_tensors_to_tuple":
+        return "seed"
+    if "values to unpack" in text and last is not None and any(map(_is_context, last.f_locals.values())):
+        return "saved"
+    if last is not None and re.match(r"\w+\.backward\(\) (?:missing|takes) ", text):
+        return "grad-outputs" if _is_context(last.f_locals.get("self")) else None
+    call = re.match(r"(\w+)\.forward\(\) (?:missing|takes) ", text)
+    classes = [_resolve(call[1], frame) for frame in frames] if call else []
+    if any(isinstance(each, type) and issubclass(each, torch.autograd.Function) for each in classes):
+        return "ctx-first" if any(frame.f_code.co_name == "apply" for frame in frames) else "apply"
+    return None
+
+
+def _is_context(value: Any) -> bool:
+    return issubclass(type(value), torch.autograd.function.FunctionCtx)
+
+
+def _holds_tensors(value: Any) -> bool:
+    return type(value) is tuple and bool(value) and all(isinstance(each, Tensor) for each in value)
 
 
 def _linear(found: Fact, modules: Sequence[Any]) -> Fact:
@@ -256,6 +287,8 @@ def _exited(error: Any) -> Fact:
 def _attribute_unknown(error: Any) -> Fact | None:
     if re.search(_NO_BACKWARD, _text_of(error)):
         return None
+    if error.name == "zero_grad" and isinstance(error.obj, Tensor):
+        return fact("problem-refused", about="zero-grad", text=words_of(error))
     near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
     if not near:
         return None
@@ -396,7 +429,7 @@ def _size(about: str, what: str, pattern: str) -> tuple[str, Explain]:
 
 def _refused(about: str, pattern: str) -> tuple[str, Explain]:
     """An error whose own words, as far as the pattern reaches, say what is wrong; with what to do about it."""
-    return pattern, lambda match, _: fact("problem-refused", about=about, text=match[0][:_WORDS_MAX])
+    return pattern, lambda match, _: fact("problem-refused", about=about, text=" ".join(match[0].split())[:_WORDS_MAX])
 
 
 def _channels(match: "re.Match[str]", _culprits: Culprits) -> Fact:
@@ -462,6 +495,29 @@ _SIZES: Final[tuple[tuple[str, Explain], ...]] = (
         "batch2.shape[:2]",
         r"first two dimensions of batch2 tensor to be: (?P<expected>\[.*?\]) but got: (?P<got>\[.*?\])",
     ),
+    _size(
+        "vectors",
+        "other.shape",
+        r"expected tensor (?P<expected>\[.*?\]) and src (?P<got>\[.*?\]) to have the same number of elements",
+    ),
+    _size(
+        "mask",
+        "mask.shape",
+        r"shape of the mask (?P<got>\[.*?\]) at index \d+ does not match the shape of the indexed tensor "
+        r"(?P<expected>\[.*?\])",
+    ),
+    _size("features", "query.shape[-1]", r"expecting embedding dimension of (?P<expected>\d+), but got (?P<got>\d+)"),
+    (
+        r"Expected hidden(?:\[\d\])? size \((?P<expected>[\d, ]+)\), got (?P<got>\[.*?\])",
+        lambda match, _: fact(
+            "problem-size", about="hidden", what="hidden.shape", expected=f"[{match['expected']}]", got=match["got"]
+        ),
+    ),
+    _size(
+        "grad",
+        "grad.shape",
+        r"assign a gradient of size '(?P<got>\[.*?\])' to a tensor of size '(?P<expected>\[.*?\])'",
+    ),
     _size("product", "len(vec)", r"mat \(\d+x(?P<expected>\d+)\), vec \((?P<got>\d+)\)"),
 )
 
@@ -485,6 +541,27 @@ _REFUSALS: Final = (
     ),
     _refused("axis", r"Tensors must have same number of dimensions.*"),
     _refused("leaf", r"you can only change requires_grad flags of leaf variables"),
+    _refused("seed", r"gradients can be either Tensors or None, but got .*|got \d+ tensors and \d+ gradients"),
+    _refused("backward", r"You must implement either the backward or vjp method.*"),
+    _refused("save", r"save_for_backward can only save variables, but argument .*"),
+    _refused("ctx", r"'\w+Backward' object has no attribute '\w+'"),
+    _refused("tuple", r"'tuple' object has no attribute '\w+'"),
+    _refused("required", r"can't retain_grad on Tensor that has requires_grad=False|cannot register a hook on a .*"),
+    _refused("out", r".*functions with out=\.\.\. arguments don't support automatic differentiation.*"),
+    _refused("state", r"Error\(s\) in loading state_dict for [\s\S]*"),
+    _refused("module", r"\S+ is not a Module subclass"),
+    _refused("heads", r"embed_dim must be divisible by num_heads"),
+    _refused("expand", r"The expanded size of the tensor.*"),
+    _refused("einsum", r"einsum\(\): .*"),
+    _refused("permute", r"number of dimensions in the tensor input does not match the length of .*"),
+    _refused("dimension", r"Dimension out of range.*"),
+    _refused("index", r"index -?\d+ is out of bounds for dimension \d+ with size \d+"),
+    _refused("scalar", r"iteration over a 0-d tensor|invalid index of a 0-dim tensor"),
+    _refused("dot", r"1D tensors expected, but got.*"),
+    _refused("matrix", r"\w+ must be a (?:matrix|3D tensor)|t\(\) expects a tensor with <= 2 dimensions.*"),
+    _refused("sequence", r"\w+\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not Tensor"),
+    _refused("condition", r"where expected condition to be a boolean tensor.*"),
+    _refused("singular", r".*(?:the input matrix is singular|is not positive-definite).*"),
     _refused("mean", r".*Input dtype must be either a floating point or complex dtype.*"),
 )
 
@@ -529,8 +606,12 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
         r"shape of torch.Size\((?P<expected>\[.*?\])\)",
         lambda match, _: fact("problem-seed-shape", got=_shape(match["got"]), expected=_shape(match["expected"])),
     ),
-    (r"a leaf Variable that requires grad is being used in an in-place operation", fact("problem-leaf-in-place")),
+    (
+        r"a leaf Variable that requires grad (?:is being|has been) used in an in-place operation",
+        fact("problem-leaf-in-place"),
+    ),
     (_UNUSED, _unused_input),
+    _refused("results", _SEVERAL),
     (_NO_BACKWARD, _no_backward),
     (r"hook '(?P<hook>.*)' has changed the (?P<what>size|type) of value", _hook_value),
     (
@@ -562,11 +643,9 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"before Module\.__init__\(\) call", fact("problem-module-init")),
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
     (
-        r"must have the same dtype, but got (?P<left>\w+) and (?P<right>\w+)|"
-        r"source and destination dtypes match, got (?P<target>\w+) for the destination and (?P<source>\w+)",
-        lambda match, _: fact(
-            "problem-two-dtypes", left=match["left"] or match["target"], right=match["right"] or match["source"]
-        ),
+        r"(?:have the same dtype, but got:?|source and destination dtypes match, got) "
+        r"(?P<left>\w+) (?:and|!=|for the destination and) (?P<right>\w+)",
+        lambda match, _: fact("problem-two-dtypes", left=match["left"], right=match["right"]),
     ),
     (
         r"Torch not compiled with CUDA enabled|requires CUDA support|Tried to instantiate dummy base class|"

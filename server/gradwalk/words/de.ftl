@@ -414,13 +414,13 @@ problem-not-scalar = Die Ausgabe hat mehr als einen Eintrag, also gibt es keine 
     .title = backward() muss für diese Ausgabe v kennen
     .hint = Mach daraus mit `.sum()` oder `.mean()` einen Skalar, oder übergib `gradient=torch.ones_like(y)`.
 problem-seed-shape = Der Gradient `v` von außen hat die Form { $got }, die Ausgabe die Form { $expected }. `v` enthält eine Zahl je Eintrag der Ausgabe, also müssen die Formen gleich sein.
-    .title = grad_output hat die falsche Form
+    .title = Ein grad_output der falschen Form
     .hint = Gib `v` die Form { $expected }.
 
 problem-no-history = Tensor Nummer { $index } für backward hat keine Vorgeschichte: Kein Tensor mit `requires_grad` ging ein, oder er wurde abgetrennt durch detach, no_grad, .data, .item oder eine Umwandlung in ganze Zahlen.
     .title = Hier ist nichts differenzierbar
     .hint = Erzeuge eine Eingabe mit `requires_grad=True` und bleib bei jedem Schritt von ihr bis zur Ausgabe in torch.
-problem-no-history-plain = { $tensor } entstand ohne `create_graph=True` ({ $call }): Zurück kamen bloße Zahlen, ein zweites Mal ableiten lässt sich da nichts.
+problem-no-history-plain = { $tensor } kommt aus einem Aufruf ohne `create_graph=True` ({ $call }): Er gab bloße Zahlen zurück, ein zweites Mal ableiten lässt sich da nichts.
     .title = { problem-no-history.title }
     .hint = Setze hier `create_graph=True`: { $call }.
 problem-no-history-constant = { $tensor } entstand zwar mit `create_graph=True` ({ $call }), aber { $because }
@@ -588,10 +588,14 @@ problem-size = `{ $what }` muss { $expected } sein und ist hier { $got }.
         [axes] Füge die fehlende Achse mit `x.unsqueeze(0)` hinzu: die der Kanäle, dann die des Batchs.
         [stack] Gib die Formen mit `print` aus; schneide, fülle auf oder transponiere einen der Tensoren.
         [features] Erzeuge die Schicht mit der Größe, die die Eingabe hat.
+        [vectors] Gib beiden Vektoren dieselbe Länge.
+        [mask] Bilde die Maske aus dem Tensor selbst: `x[x > 0]`.
+        [hidden] Es ist [layers, batch, hidden_size]; lass es weg, um mit Nullen zu beginnen.
+        [grad] `.grad` hat die Form seines Tensors.
        *[other] Transponiere einen der beiden (`.mT`), oder prüf die Größen dort, wo sie entstehen.
      }
 problem-refused = „{ $text }“
-    .title = PyTorch lehnt das ab
+    .title = So geht das nicht
     .hint = { $about ->
         [view] Nimm `.reshape(...)`: Es kopiert die Einträge, wo eine View nicht reicht.
         [batch] BatchNorm nimmt Mittelwert und Varianz über den Batch: Gib ihm zwei Zeilen oder mehr, oder ruf vorher `.eval()` am Modell auf.
@@ -606,9 +610,45 @@ problem-refused = „{ $text }“
         [kernel] Nimm einen kleineren Kernel, ein größeres Bild oder `padding`.
         [axis] Füge die fehlende Achse mit `unsqueeze` hinzu, oder nimm `torch.stack`.
         [leaf] `y = y.detach()` nimmt ein Ergebnis aus dem Graphen; umschalten lassen sich nur Blätter.
+        [seed] Gib einen Tensor in der Form der Ausgabe, einen für jede Ausgabe: `y.backward(torch.tensor([0.2, 0.8]))`.
+        [backward] Ergänze `@staticmethod` `def backward(ctx, grad_output)`: Es gibt für jedes Argument von forward einen Gradienten zurück.
+        [ctx-first] `apply` gibt `ctx` weiter und dann, was es selbst bekam: `@staticmethod` `def forward(ctx, x)`, ohne `self`.
+        [grad-outputs] backward bekommt `ctx` und einen Gradienten für jede Ausgabe von forward: `def backward(ctx, grad_a, grad_b)`.
+        [save] Bewahre an `ctx` selbst auf, was kein Tensor ist: `ctx.k = k`.
+        [ctx] Bewahre in forward auf, was backward braucht: Tensoren mit `ctx.save_for_backward(x)`, alles andere wie in `ctx.k = k`.
+        [tuple] Das ist ein Tupel, auch wenn es nur einen Tensor enthält. Nimm den Tensor heraus: `x, = ctx.saved_tensors`, oder `out, (h, c) = lstm(x)`.
+        [results] Hier kamen zwei Tensoren zusammen zurück. Nimm einen: `x.max(dim=1).values`, oder `values, indices = x.max(dim=1)`.
+        [required] Erzeuge eine Eingabe mit `requires_grad=True`, bevor das hier daraus berechnet wird.
+        [zero-grad] `x.grad = None` vergisst den Gradienten; `zero_grad()` ist eine Methode von Modulen und Optimierern.
+        [out] Lass `out` weg: `y = torch.add(a, b)`.
+        [state] Erzeuge das Modell mit den gespeicherten Schichten und Größen; vergleich die Namen in `model.state_dict()`.
+        [module] Setz ein Modul hinein: `nn.ReLU()` statt `torch.relu`.
+        [heads] Jeder Kopf bekommt `embed_dim / num_heads` Spalten: 6 Spalten können 1, 2, 3 oder 6 Köpfe haben.
+        [expand] Nur eine Achse der Größe 1 lässt sich ausdehnen; die letzten Achsen stehen untereinander. `x.unsqueeze(0)` fügt vorn eine hinzu.
+        [einsum] Jeder Tensor hat seine Buchstaben, einen für jede Achse, durch Kommas getrennt: `torch.einsum('ij,jk->ik', a, b)`. Ein Buchstabe hat eine Größe.
+        [permute] Nenn jede Achse einmal: `x.permute(0, 2, 1)`. `x.transpose(1, 2)` vertauscht zwei.
+        [dimension] Achsen zählen ab 0 oder vom Ende her: -1 ist die letzte. `x.unsqueeze(0)` fügt vorn eine hinzu.
+        [index] Einträge zählen ab 0: Von dreien ist 2 der letzte, oder -1.
+        [scalar] Das ist eine einzelne Zahl ohne Achse: Nimm sie, wie sie ist, oder gib ihr eine mit `.unsqueeze(0)`.
+        [dot] `a @ b` multipliziert Matrizen; `(a * b).sum()` summiert die Produkte aller Einträge.
+        [matrix] `a @ b` multipliziert Vektoren, Matrizen und Batches davon; `.mT` transponiert die letzten zwei Achsen.
+        [sequence] Setz sie in eine Liste: `torch.cat([a, b])`.
+        [condition] Schreib eine Bedingung: `torch.where(x > 0, a, b)`.
+        [singular] Prüf die Matrix, oder addiere etwas zu ihrer Diagonale: `A + 1e-3 * torch.eye(len(A))`.
+        [saved] Nimm so viele heraus, wie forward aufbewahrt hat: `ctx.save_for_backward(x, y)`, dann `x, y = ctx.saved_tensors`.
+        [pair] Ein LSTM beginnt mit zwei Tensoren, als Paar: `lstm(x, (h, c))`.
        *[mean] Wandle erst in Gleitkommazahlen um: `x.float()`.
      }
 
+problem-no-grad-fn = { $about ->
+        [leaf] `{ $name }` ist ein Blatt: Keine Operation hat es berechnet, also hat es kein `grad_fn`. Sein Gradient endet in `{ $name }.grad`.
+       *[plain] `{ $name }` hat kein `requires_grad`, also wurde dafür keine Operation aufgezeichnet.
+     }
+    .title = `{ $name }.grad_fn` ist None
+    .hint = { $about ->
+        [leaf] Frag ein Ergebnis, das daraus berechnet wurde: `({ $name } * 2).grad_fn`.
+       *[plain] Erzeuge eine Eingabe mit `requires_grad=True`, bevor `{ $name }` daraus berechnet wird.
+     }
 problem-grad-none-result = `{ $name }` ist kein Blatt: Eine Operation hat es berechnet, also hinterlässt backward nichts in seinem `.grad`.
     .title = `{ $name }.grad` ist None
     .hint = Ändere das Blatt in-place, statt einen neuen Tensor zu berechnen: `with torch.no_grad():` um `{ $name } -= lr * { $name }.grad`. Oder ruf vor backward `{ $name }.retain_grad()` auf.

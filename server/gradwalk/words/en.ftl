@@ -415,13 +415,13 @@ problem-not-scalar = The output has more than one entry, so there is no single n
     .title = backward() needs to know v for this output
     .hint = Reduce it to a scalar with `.sum()` or `.mean()`, or pass `gradient=torch.ones_like(y)`.
 problem-seed-shape = The external gradient `v` has shape { $got }, the output has shape { $expected }. `v` holds one number per entry of the output, so the shapes must be equal.
-    .title = grad_output has the wrong shape
+    .title = A grad_output of the wrong shape
     .hint = Give `v` the shape { $expected }.
 
 problem-no-history = Tensor number { $index } given to backward has no history: no tensor that requires grad went into it, or it was cut off by detach, no_grad, .data, .item or a conversion to whole numbers.
     .title = Nothing here is differentiable
     .hint = Create an input with `requires_grad=True` and keep every step from it to the output in torch.
-problem-no-history-plain = { $tensor } was computed by { $call } without `create_graph=True`: it came back as plain numbers, so there is nothing to differentiate a second time.
+problem-no-history-plain = { $tensor } comes from { $call }, which ran without `create_graph=True`: it gave plain numbers, so there is nothing to differentiate a second time.
     .title = { problem-no-history.title }
     .hint = Pass `create_graph=True` to { $call }.
 problem-no-history-constant = { $tensor } was computed by { $call } with `create_graph=True`, but { $because }
@@ -589,10 +589,14 @@ problem-size = `{ $what }` must be { $expected }; here it is { $got }.
         [axes] Add the missing axis with `x.unsqueeze(0)`: the channels, then the batch.
         [stack] Print the shapes; cut, pad or transpose one of the tensors.
         [features] Make the layer with the size that the input has.
+        [vectors] Give both vectors one length.
+        [mask] Make the mask from the tensor itself: `x[x > 0]`.
+        [hidden] It is [layers, batch, hidden_size]; leave it away to begin with zeros.
+        [grad] `.grad` has the shape of its tensor.
        *[other] Transpose one of them (`.mT`), or check the sizes where they are made.
      }
 problem-refused = “{ $text }”
-    .title = PyTorch refuses this
+    .title = This does not work this way
     .hint = { $about ->
         [view] Use `.reshape(...)`: it copies the entries where a view cannot do.
         [batch] BatchNorm takes mean and variance over the batch: give it two rows or more, or call `.eval()` on the model before.
@@ -607,9 +611,45 @@ problem-refused = “{ $text }”
         [kernel] Take a smaller kernel, a larger image, or `padding`.
         [axis] Add the missing axis with `unsqueeze`, or use `torch.stack`.
         [leaf] `y = y.detach()` takes a result out of the graph; leaves alone can be switched.
+        [seed] Give a tensor of the output's shape, one for each output: `y.backward(torch.tensor([0.2, 0.8]))`.
+        [backward] Add `@staticmethod` `def backward(ctx, grad_output)`: it returns a gradient for each argument of forward.
+        [ctx-first] `apply` hands `ctx` on and then what it got itself: `@staticmethod` `def forward(ctx, x)`, without `self`.
+        [grad-outputs] backward gets `ctx` and one gradient for each output of forward: `def backward(ctx, grad_a, grad_b)`.
+        [save] Keep what is no tensor on `ctx` itself: `ctx.k = k`.
+        [ctx] Keep in forward what backward needs: tensors with `ctx.save_for_backward(x)`, all else as in `ctx.k = k`.
+        [tuple] This is a tuple, also where it holds a single tensor. Take the tensor out: `x, = ctx.saved_tensors`, or `out, (h, c) = lstm(x)`.
+        [results] Two tensors came back together. Take one: `x.max(dim=1).values`, or `values, indices = x.max(dim=1)`.
+        [required] Create an input with `requires_grad=True` before this is computed from it.
+        [zero-grad] `x.grad = None` forgets the gradient; `zero_grad()` is a method of modules and optimizers.
+        [out] Leave `out` away: `y = torch.add(a, b)`.
+        [state] Make the model with the layers and sizes that were saved; compare the names in `model.state_dict()`.
+        [module] Put a module there: `nn.ReLU()` instead of `torch.relu`.
+        [heads] Each head gets `embed_dim / num_heads` columns: 6 columns can have 1, 2, 3 or 6 heads.
+        [expand] Only an axis of size 1 can be expanded; the last axes stand below each other. `x.unsqueeze(0)` adds one in front.
+        [einsum] Each tensor has its letters, one for each axis, between commas: `torch.einsum('ij,jk->ik', a, b)`. A letter has one size.
+        [permute] Name each axis once: `x.permute(0, 2, 1)`. `x.transpose(1, 2)` exchanges two.
+        [dimension] Axes are counted from 0, or from the end: -1 is the last. `x.unsqueeze(0)` adds one in front.
+        [index] Entries are counted from 0: of three the last is 2, or -1.
+        [scalar] It is a single number without an axis: use it as it is, or give it one with `.unsqueeze(0)`.
+        [dot] `a @ b` multiplies matrices; `(a * b).sum()` adds up the products of all entries.
+        [matrix] `a @ b` multiplies vectors, matrices and batches of them; `.mT` transposes the last two axes.
+        [sequence] Put them into a list: `torch.cat([a, b])`.
+        [condition] Write a condition: `torch.where(x > 0, a, b)`.
+        [singular] Check the matrix, or add to its diagonal: `A + 1e-3 * torch.eye(len(A))`.
+        [saved] Take out as many as forward saved: `ctx.save_for_backward(x, y)`, then `x, y = ctx.saved_tensors`.
+        [pair] An LSTM starts from two tensors, as a pair: `lstm(x, (h, c))`.
        *[mean] Convert to floats first: `x.float()`.
      }
 
+problem-no-grad-fn = { $about ->
+        [leaf] `{ $name }` is a leaf: no operation computed it, so it has no `grad_fn`. Its gradient ends in `{ $name }.grad`.
+       *[plain] `{ $name }` does not require grad, so no operation was recorded for it.
+     }
+    .title = `{ $name }.grad_fn` is None
+    .hint = { $about ->
+        [leaf] Ask a result that was computed from it: `({ $name } * 2).grad_fn`.
+       *[plain] Create an input with `requires_grad=True` before `{ $name }` is computed from it.
+     }
 problem-grad-none-result = `{ $name }` is no leaf: an operation computed it, so backward leaves nothing in its `.grad`.
     .title = `{ $name }.grad` is None
     .hint = Change the leaf in place instead of computing a new tensor: `with torch.no_grad():` around `{ $name } -= lr * { $name }.grad`. Or call `{ $name }.retain_grad()` before backward.

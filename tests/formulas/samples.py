@@ -110,7 +110,8 @@ OF_ONE += [gradient(function) for function in (
     torch.tanh, torch.sigmoid, functional.logsigmoid, lambda x: x.softmax(0), lambda x: x.log_softmax(0),
     lambda x: functional.softplus(x, 3, 0.2), lambda x: functional.mse_loss(x, leaf(*x.shape)),
     lambda x: x[0], lambda x: x[1:], lambda x: x.unfold(0, 2, 1), lambda x: x.view(2, -1).diagonal(),
-    lambda x: functional.embedding(torch.tensor([0, 1, 1]), x.view(2, -1), 1),
+    lambda x: functional.embedding(torch.tensor([0, 1, 1]), x.view(2, -1), 1), functional.gelu,
+    lambda x: functional.gelu(x, approximate="tanh"), lambda x: functional.conv1d(x[None], x[None, None], x[:1], 2, 3),
 )]  # fmt: skip
 EDGES: list[Callable[[], Tensor]] = [
     program

@@ -78,13 +78,32 @@ def _gelu(n: Given) -> Expression:
     return x / 2 * (1 + _bent(x)) if n.approximate == "tanh" else x * _area(x)
 
 
-def _gelu_slope(n: Given) -> Expression:
+def _bell(x: Expression) -> Expression:
+    """The bell curve at x."""
+    return Named("phi", apply("exp", -(x**2 / 2)) / apply("sqrt", 2 * apply("pi")))
+
+
+def gelu_slope(n: Given) -> Expression:
+    """The derivative of gelu at `self`."""
     x = n.self
     if n.approximate == "tanh":
         bent = _bent(x)
-        return (1 + bent) / 2 + x / 2 * (1 - bent**2) * _ROOT * (1 + 3 * number(0.044715) * x**2)
-    bell = Named("phi", apply("exp", -(x**2 / 2)) / apply("sqrt", 2 * apply("pi")))
-    return _area(x) + x * bell
+        return (1 + bent) / 2 + x / 2 * (1 - bent**2) * _steepness(x)
+    return _area(x) + x * _bell(x)
+
+
+def gelu_bend(n: Given) -> Expression:
+    """The second derivative of gelu at `self`."""
+    x = n.self
+    if n.approximate == "tanh":
+        bent, steepness = _bent(x), _steepness(x)
+        return (1 - bent**2) * (steepness - x * bent * steepness**2 + _ROOT * 3 * number(0.044715) * x**2)
+    return _bell(x) * (2 - x**2)
+
+
+def _steepness(x: Expression) -> Expression:
+    """How fast what stands in the tanh of the approximation grows."""
+    return _ROOT * (1 + 3 * number(0.044715) * x**2)
 
 
 def _silu_slope(n: Given) -> Expression:
@@ -271,7 +290,7 @@ ACTIVATIONS: tuple[Entry, ...] = (
         (
             Vjp(
                 "self",
-                lambda n: n.v * _gelu_slope(n),
+                lambda n: n.v * gelu_slope(n),
                 why("why-gelu", "self"),
             ),
         ),

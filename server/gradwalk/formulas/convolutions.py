@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gradwalk.formulas.entry import Entry, Given, Vjp, per_axis, why
-from gradwalk.formulas.expression import Expression, apply, conj, reshape, total
+from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, per_axis, why
+from gradwalk.formulas.expression import Expression, Symbol, apply, conj, number, reshape, total
 
 Sizes = tuple[int, ...]
 
@@ -31,33 +31,39 @@ def _short(value: int | Sizes) -> int | Sizes:
 
 
 def _forward(n: Given) -> Expression:
-    x, weight = n.operand("input"), n.operand("weight")
-    operands = [weight, n.operand("bias")] if n.saved_or("bias_sym_sizes_opt", None) else [weight]
+    bias = n.operand("bias") if n.saved_or("bias_sym_sizes_opt", None) else None
+    return _across(n, n.operand("input"), n.operand("weight"), bias)
+
+
+def _across(n: Given, x: Expression, weight: Expression, bias: Expression | None = None) -> Expression:
+    """The convolution of x with the weight."""
+    operands = [weight] if bias is None else [weight, bias]
     options = {name: _spatial(n, name) for name in ("stride", "padding", "dilation")} | {"groups": n.groups}
     if n.transposed:
         options["output_padding"] = _spatial(n, "output_padding")
-    return _convolved("conv_transpose" if n.transposed else "conv", x, operands, weight.rank - 2, **options)
+    return _convolved(
+        "conv_transpose" if n.transposed else "conv", x, operands, n.operand("weight").rank - 2, **options
+    )
 
 
-def _to_input(n: Given) -> Expression:
-    rank, size = n.weight.rank - 2, n.shape[2:]
+def _to_input(n: Given, v: Symbol, weight: Symbol) -> Expression:
+    rank, size = weight.rank - 2, n.operand("input").shape[2:]
     stride, padding, dilation = (_spatial(n, name) for name in ("stride", "padding", "dilation"))
     options: dict[str, Any] = {"stride": stride, "padding": padding, "dilation": dilation, "groups": n.groups}
     if n.transposed:
         windows = [
-            (n.v.shape[2 + dim] + 2 * padding[dim] - dilation[dim] * (n.weight.shape[2 + dim] - 1) - 1) // stride[dim]
-            + 1
+            (v.shape[2 + dim] + 2 * padding[dim] - dilation[dim] * (weight.shape[2 + dim] - 1) - 1) // stride[dim] + 1
             for dim in range(rank)
         ]
         # A large output_padding leaves room for windows that the input never had.
-        return _narrowed(_convolved("conv", n.v, [conj(n.weight)], rank, **options), windows, size)
+        return _narrowed(_convolved("conv", v, [conj(weight)], rank, **options), windows, size)
     smallest = [
-        (n.v.shape[2 + dim] - 1) * stride[dim] - 2 * padding[dim] + dilation[dim] * (n.weight.shape[2 + dim] - 1) + 1
+        (v.shape[2 + dim] - 1) * stride[dim] - 2 * padding[dim] + dilation[dim] * (weight.shape[2 + dim] - 1) + 1
         for dim in range(rank)
     ]
     # What the stride left over at the end.
     options["output_padding"] = tuple(whole - least for whole, least in zip(size, smallest, strict=True))
-    return _convolved("conv_transpose", n.v, [conj(n.weight)], rank, **options)
+    return _convolved("conv_transpose", v, [conj(weight)], rank, **options)
 
 
 def _narrowed(value: Expression, sizes: Sequence[int], wanted: Sequence[int]) -> Expression:
@@ -78,13 +84,14 @@ def _batch_as_channels(n: Given, value: Expression, shape: Sizes) -> Expression:
     return reshape(turned, (channels // n.groups, n.groups * batch, *size))
 
 
-def _to_weight(n: Given) -> Expression:
+def _to_weight(n: Given, v: Symbol, x: Symbol) -> Expression:
     """Each kernel entry meets the input at fixed distances from every v: a convolution over the batch."""
-    rank = len(n.shape) - 2
+    shape = n.operand("weight").shape
+    rank = len(shape) - 2
     stride, padding, dilation = (_spatial(n, name) for name in ("stride", "padding", "dilation"))
     # Who is moved over whom: in a transposed convolution the input is what the windows of v were made of.
-    whole, windows = (n.v, conj(n.input)) if n.transposed else (conj(n.input), n.v)
-    whole_size, windows_size = (n.v.shape, n.input.shape) if n.transposed else (n.input.shape, n.v.shape)
+    whole, windows = (v, conj(x)) if n.transposed else (conj(x), v)
+    whole_size, windows_size = (v.shape, x.shape) if n.transposed else (x.shape, v.shape)
     # Stride and dilation trade places; batch and channels do as well.
     found = _convolved(
         "conv",
@@ -100,18 +107,18 @@ def _to_weight(n: Given) -> Expression:
         (whole_size[2 + dim] + 2 * padding[dim] - stride[dim] * (windows_size[2 + dim] - 1) - 1) // dilation[dim] + 1
         for dim in range(rank)
     ]
-    return _narrowed(apply("swapdims", found, dim0=0, dim1=1), places, n.shape[2:])
+    return _narrowed(apply("swapdims", found, dim0=0, dim1=1), places, shape[2:])
 
 
 _VJPS = (
     Vjp(
         "input",
-        _to_input,
+        lambda n: _to_input(n, n.v, n.weight),
         why("why-convolution"),
     ),
     Vjp(
         "weight",
-        _to_weight,
+        lambda n: _to_weight(n, n.v, n.input),
         why("why-convolution-weight"),
     ),
     Vjp(
@@ -125,4 +132,38 @@ _CASES = (
     why("case-convolution-groups"),
 )
 
-CONVOLUTIONS: tuple[Entry, ...] = (Entry("convolution", ("ConvolutionBackward0",), _forward, _VJPS, _CASES),)
+
+def _second_to_grad_output(n: Given) -> Expression:
+    """What was sent to the input, the weight and the bias is linear in grad_output: v of each goes across again."""
+    of_input, of_weight, of_bias = n.seeds
+    terms = [
+        None if of_input is None else _across(n, of_input, n.weight),
+        None if of_weight is None else _across(n, n.input, of_weight),
+        None if of_bias is None else reshape(of_bias, (-1, *[1] * (n.weight.rank - 2))),
+    ]
+    first, *others = [term for term in terms if term is not None]
+    return sum(others, first)
+
+
+def _second_to(name: str) -> Formula:
+    """The weight went into what the input was sent, and the input into what the weight was sent."""
+
+    def write(n: Given) -> Expression:
+        of_input, of_weight, _ = n.seeds
+        if name == "input":
+            return number(0) if of_weight is None else _to_input(n, n.grad_output, of_weight)
+        return number(0) if of_input is None else _to_weight(n, n.grad_output, of_input)
+
+    return write
+
+
+_SECOND_VJPS = (
+    Vjp("grad_output", _second_to_grad_output, why("why-second-softmax")),
+    Vjp("input", _second_to("input"), why("why-convolution")),
+    Vjp("weight", _second_to("weight"), why("why-convolution-weight")),
+)
+
+CONVOLUTIONS: tuple[Entry, ...] = (
+    Entry("convolution", ("ConvolutionBackward0",), _forward, _VJPS, _CASES),
+    Entry("convolution_backward", ("ConvolutionBackwardBackward0",), None, _SECOND_VJPS, _CASES[1:]),
+)

@@ -6,6 +6,7 @@ What a first backward makes of grad_output is an operation like any other; here 
 # mypy: disable-error-code="no-any-return"
 # What a node saved has no static type.
 
+from gradwalk.formulas.activations import gelu_bend, gelu_slope
 from gradwalk.formulas.entry import Entry, Formula, Given, Vjp, why, zero
 from gradwalk.formulas.expression import Expression, Symbol, apply, number, product, reshape, total, where
 from gradwalk.formulas.losses import averaged, gathered
@@ -104,6 +105,7 @@ SECOND_BACKWARD: tuple[Entry, ...] = (
         lambda n: 1 - 2 * n.output,
         x="output",
     ),
+    _elementwise("gelu_backward", "GeluBackwardBackward0", gelu_slope, gelu_bend),
     _elementwise("threshold_backward", "ThresholdBackwardBackward0", lambda n: n.self > n.threshold, zero),
     _elementwise(
         "leaky_relu_backward",

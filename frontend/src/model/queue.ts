@@ -4,6 +4,7 @@
  * (torch/csrc/autograd/engine.cpp, `CompareNodeTaskTime`). A closed group is named once, as in the picture.
  */
 import type { Group, Node } from "../protocol/trace.gen";
+import { hasRaised } from "./failed";
 import { landedAt, landingsOf } from "./gradients";
 import { nodesById } from "./graph";
 import { append } from "./lists";
@@ -106,6 +107,8 @@ export interface Coming {
   readonly nodeCount: number;
   /** So many gradients. */
   readonly waitsFor: number;
+  /** It, or a node of the group, raises. */
+  readonly raises: boolean;
 }
 
 /** All steps of a pass, in the order in which the engine runs them; those of a closed group as one. */
@@ -116,14 +119,18 @@ export function comingIn(trace: TraceState, pass: PassState, closed: Closed = ne
     .sort((a, b) => a.number - b.number)
     .flatMap(({ number, step }) => {
       const node = nodes.get(step.node);
-      return node === undefined ? [] : [{ number, node }];
+      return node === undefined ? [] : [{ number, node, raises: hasRaised(step) }];
     });
-  return byCard(all, closed).map(({ 0: { number, node }, length }) => ({
-    number,
-    node,
-    title: titleIn(closed, node),
-    group: closed.get(node.id),
-    nodeCount: length,
-    waitsFor: landings.get(node.id)?.length ?? 0,
-  }));
+  return byCard(all, closed).map((steps) => {
+    const [{ number, node }] = steps;
+    return {
+      number,
+      node,
+      title: titleIn(closed, node),
+      group: closed.get(node.id),
+      nodeCount: steps.length,
+      waitsFor: landings.get(node.id)?.length ?? 0,
+      raises: steps.some(({ raises }) => raises),
+    };
+  });
 }

@@ -244,7 +244,7 @@ function drawOrder(coming: readonly Coming[], room: Size): PlacedEquations {
   }
 }
 
-function chipOf({ number, node, title, group, nodeCount, waitsFor }: Coming): Drawn {
+function chipOf({ number, node, title, group, nodeCount, waitsFor, raises }: Coming): Drawn {
   const isLeaf = node.kind === "accumulate_grad";
   const aside = (written: string): Run => ({ text: written, ...QUIET, ink: "ink-quiet", gap: 5 });
   return drawChip(
@@ -253,6 +253,7 @@ function chipOf({ number, node, title, group, nodeCount, waitsFor }: Coming): Dr
       { text: titled(title, group), ...REPORT, bold: true, ink: "ink", gap: 5 },
       ...(nodeCount > 1 ? [aside(label("player-nodes", { count: nodeCount }))] : []),
       ...(isLeaf ? [aside(".grad")] : []),
+      ...(raises ? [{ ...aside(`✗ ${label("player-raised")}`), ink: "problem" } as const] : []),
       ...(waitsFor > 1 ? [aside(label("player-order-waits", { count: waitsFor }))] : []),
     ],
     isLeaf ? "accumulated" : "line-strong",

@@ -94,5 +94,7 @@ def test_a_file_from_where_there_is_no_v8_is_laid_out_by_its_reader(new_page, tm
         assert asked == [file.as_uri()]
         seen = page.locator("grad-walk").evaluate(PLACES)
         assert seen == {box: pytest.approx([*place], abs=0.011) for box, place in expected.items()}
+        page.locator("grad-walk").evaluate("element => element.goTo('1.3')")
+        expect(page.locator("grad-walk math").first).to_be_attached()
         formulas.append(page.locator("grad-walk math").count())
     assert formulas[0] == formulas[1] > 0

@@ -28,7 +28,6 @@ const OWN_STYLE = `
 :host([hidden]){display:none}
 style+div{height:100%;direction:ltr}
 `;
-const DEFAULT_PLACE = "1.3";
 /** What an attribute says that is taken away; nothing where it is not here. */
 const UNSET: Readonly<Record<string, string>> = {
   keys: "on",
@@ -188,8 +187,7 @@ export class GradWalkElement extends HTMLElement {
   /** Shows a trace that somebody else has folded, perhaps one that still grows. */
   showTrace(trace: TraceState): void {
     const { viewer } = this;
-    const opensAtStart = viewer.opensAtStart || viewer.range !== null;
-    if (!this.#isReady && !viewer.isPlaced) applySetting(viewer, "step", opensAtStart ? "0" : DEFAULT_PLACE);
+    if (!this.#isReady && !viewer.isPlaced) applySetting(viewer, "step", "0");
     viewer.show(trace);
     this.#isReady = trace.finished !== null;
     this.#fallback.remove();

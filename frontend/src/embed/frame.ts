@@ -90,7 +90,6 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
   const { viewer } = element;
   const host = window.parent;
   const deck = keys.get("deck") ?? new URLSearchParams(location.search).get("deck");
-  viewer.opensAtStart = deck !== null;
   /** A deck's plugin leads: its keys come back to it, and only it moves the walk. */
   let isLed = false;
 

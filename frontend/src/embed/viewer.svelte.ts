@@ -53,8 +53,6 @@ export class Viewer {
   /** Something went wrong: a sentence. */
   trouble = $state<string | null>(null);
   isLoading = $state(true);
-  /** In a deck every phase is shown once; elsewhere a walk opens where the first equation stands. */
-  opensAtStart = false;
   /** Somebody said where it is to open, be it at the start. */
   isPlaced = false;
   /** A program that somebody sent: it is read before it is run. */

@@ -29,7 +29,7 @@ from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
 from gradwalk.tracer.node_calls import CallableNode, is_unpackable, unnoticed
 from gradwalk.tracer.originals import Tensor
-from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, only_wide, wider
+from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, in_double, is_differentiable, only_wide, wider
 from gradwalk.tracer.repeatable import is_repeatable, is_repeatable_forward
 from gradwalk.tracer.sides import Row, sides_of
 
@@ -117,7 +117,8 @@ class BackwardChecks:
     def _afford(self, call: Call, function: type, jacobians: Sequence[LocalJacobian]) -> bool:
         if not any("data" in one["value"] for one in jacobians) or self._done[function] >= CHECKS_PER_FUNCTION:
             return False
-        entries = sum(2 * one.numel() for one in call.given or () if isinstance(one, Tensor))
+        moved = [one for one in call.given or () if isinstance(one, Tensor) and is_differentiable(one)]
+        entries = sum(2 * one.numel() * (2 if one.is_complex() else 1) for one in moved)
         cost = (3 + _RUNS_PER_ENTRY * entries) * (len(call.operations) + 1)
         if cost > min(OPERATIONS_PER_CHECK, self._left):
             return False
@@ -153,7 +154,8 @@ def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:
         arguments = [wider(argument) for argument in given]
         for position, operand in zip(positions, operands, strict=True):
             arguments[position] = originals.clone(operand)  # forward may write into it
-        return only_wide(apply(arguments))
+        with in_double():
+            return only_wide(apply(arguments))
 
     def run_again() -> list[torch.Tensor | None]:
         return apply([originals.clone(one) if isinstance(one, Tensor) else one for one in given])

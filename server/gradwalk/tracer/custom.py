@@ -27,6 +27,7 @@ from gradwalk.tracer.source import Program
 
 ENTRIES_KEPT: Final = 65_536
 """Of the tensors that a Function got, together."""
+_CONSTANTS: Final = (int, float, complex, str, type(None), torch.dtype)
 
 
 @contextmanager
@@ -77,15 +78,15 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
 
 
 def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Copies of the arguments of a Function; None where they are large, or no plain tensors and numbers."""
+    """Copies of the arguments of a Function; None where they are large, or no plain tensors and constants."""
     with without_torch_function():
         entries = 0
         for one in args:
             if isinstance(one, Tensor):
-                if one.layout is not torch.strided or is_functorch_wrapped(one) or not one.dtype.is_floating_point:
+                if one.layout is not torch.strided or is_functorch_wrapped(one) or one.is_quantized:
                     return None
                 entries += one.numel()
-            elif not isinstance(one, int | float | str | None):
+            elif not all(isinstance(each, _CONSTANTS) for each in (one if isinstance(one, tuple) else (one,))):
                 return None
         if entries > ENTRIES_KEPT:
             return None

@@ -52,7 +52,7 @@ class _Change(NamedTuple):
     bend: float
     """How much the slopes to both sides differ, times v: at a corner there is nothing to compare with."""
     is_identity: bool
-    """The output moves as the operand does."""
+    """The output is the operand, and moves as it does."""
     rounding: float
     """What the product can be off by: a small change of a large value is lost when that is rounded."""
 
@@ -63,16 +63,16 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
     `was_linear`: the Jacobian that backward makes of one-hot v's is that of forward.
     """
     operand, returned = forward.operands[argnum], gradients.inputs[argnum]
-    if returned is None or operand.is_complex() or returned.shape != operand.shape:
+    if returned is None or returned.shape != operand.shape or returned.is_complex() != operand.is_complex():
         return None
-    d = torch.from_numpy(np.random.default_rng(argnum).standard_normal(tuple(operand.shape)))
+    d = _direction(argnum, operand)
     try:
         change = _change_along(forward, argnum, d, gradients.outputs)
     except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
         return None
     if change is None:
         return None
-    by_backward = _Sum().plus(returned.to(torch.float64) * d)
+    by_backward = _Sum().plus(_products(returned, d))
     size = change.along.size + by_backward.size
     allowed = _ROUNDED.get(operand.dtype, _ROUNDED_ROUGHLY) * size + change.rounding
     is_apart = abs(change.along.total - by_backward.total) > allowed
@@ -92,8 +92,23 @@ def _is_scaled(returned: torch.Tensor, scaled: torch.Tensor | None) -> bool:
     if scaled is None or scaled.shape != returned.shape or scaled.layout is not torch.strided:
         return True
     rounding = _ROUNDED.get(returned.dtype, _ROUNDED_ROUGHLY)
-    found, expected = scaled.to(torch.float64), SCALE * returned.to(torch.float64)
+    found, expected = wider(scaled), SCALE * wider(returned)
     return not found.isfinite().all() or torch.allclose(found, expected, rtol=rounding, atol=0.0)
+
+
+def _direction(argnum: int, operand: torch.Tensor) -> torch.Tensor:
+    drawn, shape = np.random.default_rng(argnum), tuple(operand.shape)
+    d = torch.from_numpy(drawn.standard_normal(shape))
+    return torch.complex(d, torch.from_numpy(drawn.standard_normal(shape))) if operand.is_complex() else d
+
+
+def _products(v: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    """Entry by entry; of complex numbers the real parts with the real parts and the imaginary with the imaginary."""
+    return _real(wider(v)) * _real(change)
+
+
+def _real(value: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 
 def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:
@@ -110,16 +125,16 @@ def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[t
         if v is None:
             continue
         low, here, high = (outputs[slot] if slot < len(outputs) else None for outputs in runs)
-        if low is None or here is None or high is None or low.shape != v.shape or v.is_complex():
+        if low is None or here is None or high is None or low.shape != v.shape or low.is_complex() != v.is_complex():
             return None
-        wide, slope = v.to(torch.float64), (high - low) / (2 * step)
-        is_moved_alike = slope.shape == d.shape and torch.allclose(slope, d, rtol=1e-6, atol=1e-6)
-        bend = float((wide * (high - 2 * here + low) / step).abs().sum())
-        rounding = ROUNDINGS * torch.finfo(torch.float64).eps * float((wide * here).abs().sum()) / step
+        slope = (high - low) / (2 * step)
+        bend = float(_products(v, (high - 2 * here + low) / step).abs().sum())
+        rounding = ROUNDINGS * torch.finfo(torch.float64).eps * float(_products(v, here).abs().sum()) / step
+        is_handed_on = here.dtype == d.dtype and here.shape == d.shape and torch.equal(here, operands[argnum])
         found = _Change(
-            found.along.plus(wide * slope),
+            found.along.plus(_products(v, slope)),
             found.bend + bend,
-            found.is_identity and is_moved_alike,
+            found.is_identity and is_handed_on and torch.allclose(slope, d, rtol=1e-6, atol=1e-6),
             found.rounding + rounding,
         )
     return found

@@ -122,7 +122,8 @@ def _custom_forward(node: Any, call: CaughtCall) -> Forward:
         given = [wider(argument) for argument in call.args]
         for position, operand in zip(positions, operands, strict=True):
             given[position] = operand
-        return only_wide(apply(given))
+        with in_double():
+            return only_wide(apply(given))
 
     def apply(given: Sequence[Any]) -> list[torch.Tensor | None]:
         with _repeated(call), torch.enable_grad():
@@ -210,6 +211,17 @@ def _isolated(call: CaughtCall, sequence: int, op: str) -> tuple[Any, tuple[Any,
 
 
 @contextmanager
+def in_double() -> Iterator[None]:
+    """Inside, what a forward makes without a dtype is of double precision, as its operands are."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+@contextmanager
 def _repeated(call: CaughtCall) -> Iterator[None]:
     """With the random numbers of the first time."""
     state = _get_rng_state()
@@ -272,7 +284,7 @@ def wider(value: Any) -> Any:
 def floating(returned: Any) -> list[torch.Tensor | None]:
     """What a forward returned, by output; None for what is no floating-point tensor."""
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
-    return [originals.detach(one) if _is_differentiable(one) else None for one in outputs]
+    return [originals.detach(one) if is_differentiable(one) else None for one in outputs]
 
 
 def only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
@@ -287,5 +299,6 @@ def only_wide(outputs: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
     return outputs
 
 
-def _is_differentiable(value: Any) -> bool:
+def is_differentiable(value: Any) -> bool:
+    """Whether it is a tensor of a dtype that has gradients."""
     return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())

@@ -15,6 +15,7 @@ from gradwalk.protocol.events import Differences
 from gradwalk.protocol.facts import Fact, fact, number
 from gradwalk.tracer.finding import measured
 from gradwalk.tracer.finite_differences import ROUNDINGS, STEP
+from gradwalk.tracer.forward_check import reads_one_triangle
 from gradwalk.tracer.reevaluation import Forward, wider
 
 _ROUNDED: Final = {torch.float64: 1e-7, torch.float32: 1e-4}
@@ -67,6 +68,8 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
         return None
     d = _direction(argnum, operand)
     try:
+        if reads_one_triangle(forward, argnum):
+            d = d + d.mH
         change = _change_along(forward, argnum, d, gradients.outputs)
     except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
         return None

@@ -12,7 +12,7 @@ in time, so that a trace is deterministic.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -82,7 +82,8 @@ class BackwardChecks:
                     if not _is_as_before(forward, slot, known):
                         continue
                     found = compare_with_forward(forward, one, node._input_metadata[slot].shape, cells_max=0)
-                differences = _differences(found, forward.operands[one["argnum"]].dtype)
+                    passing = _Passing(forward, one["argnum"], slot, gradients)
+                    differences = _differences(found, forward.operands[one["argnum"]].dtype, passing)
                 if differences is not None:
                     one["differences"] = differences
         self._compare_along(node, forward, call, jacobians, known, gradients)
@@ -182,7 +183,26 @@ def _is_as_before(forward: Forward, slot: int, known: Sequence[Any]) -> bool:
     return torch.allclose(numbers.reshape(-1), told.reshape(-1), rtol=0.0, atol=0.0, equal_nan=True)
 
 
-def _differences(found: GradcheckReport, dtype: torch.dtype) -> Differences | None:
+class _Passing(NamedTuple):
+    """What a step does with one operand and one output."""
+
+    forward: Forward
+    argnum: int
+    slot: int
+    gradients: Gradients
+
+    def hands_on(self) -> bool:
+        """Whether the output is the operand."""
+        operand, output = self.forward.operands[self.argnum], self.forward.run_again()[self.slot]
+        return output is not None and output.dtype == operand.dtype and torch.equal(output, operand)
+
+    def multiplies_by(self, factor: float) -> bool:
+        """Whether backward did so with the `v` that arrived."""
+        v, returned = self.gradients.outputs[self.slot], self.gradients.inputs[self.argnum]
+        return v is None or returned is None or torch.allclose(returned, factor * v, rtol=1e-3, atol=0.0)
+
+
+def _differences(found: GradcheckReport, dtype: torch.dtype, passing: _Passing) -> Differences | None:
     verdict = found["verdict"]
     if verdict == "unavailable":
         return None
@@ -195,10 +215,10 @@ def _differences(found: GradcheckReport, dtype: torch.dtype) -> Differences | No
     value = found["numeric"]
     if value is None:
         return None
-    return {"verdict": "differs", "value": value, "because": _because(found, numeric, analytic)}
+    return {"verdict": "differs", "value": value, "because": _because(found, numeric, analytic, passing)}
 
 
-def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> Fact:
+def _because(found: GradcheckReport, numeric: Any, analytic: Any, passing: _Passing) -> Fact:
     name = found["name"]
     smooth = numeric.copy()
     for kink in found["kinks"]:
@@ -207,9 +227,12 @@ def _because(found: GradcheckReport, numeric: Any, analytic: Any) -> Fact:
         return fact("check-flat", name=name)
     if not analytic.any():
         return fact("check-stops", name=name)
-    if numeric.shape[0] == numeric.shape[1] and np.allclose(numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6):
+    is_identity = numeric.shape[0] == numeric.shape[1] and np.allclose(
+        numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6
+    )
+    if is_identity and passing.hands_on():
         factors = analytic[numeric > 1 / 2]
-        if (factors == factors[0]).all():
+        if (factors == factors[0]).all() and passing.multiplies_by(float(factors[0])):
             return fact("check-identity-times", name=name, factor=number(spell_non_finite(float(factors[0]))))
         return fact("check-identity", name=name)
     return found["because"]

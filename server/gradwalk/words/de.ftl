@@ -1218,7 +1218,7 @@ check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung v
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.
-check-identity-times = forward gibt `{ $name }` unverändert weiter, aber backward multipliziert `v` mit { $factor }, wie es Gradient Reversal mit Absicht tut.
+check-identity-times = forward gibt `{ $name }` unverändert weiter, aber backward multipliziert `v` mit { $factor }, wie es Gradient Reversal oder eine Skalierung mit Absicht tut.
 
 check-large-jacobian = Diese Jacobi-Matrix hat { $entries } Einträge; bis zu { $most } werden einzeln verglichen.
 check-no-jacobian = Die Jacobi-Matrix dieses Knotens lässt sich nicht für sich allein bestimmen, also gibt es nichts zu vergleichen.

@@ -1219,7 +1219,7 @@ check-direction = along a direction drawn by chance, `v` times the change of for
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
 check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.
 check-identity = forward hands `{ $name }` on as it is, while backward changes `v`, as clipping of gradients does on purpose.
-check-identity-times = forward hands `{ $name }` on as it is, while backward multiplies `v` by { $factor }, as a gradient reversal does on purpose.
+check-identity-times = forward hands `{ $name }` on as it is, while backward multiplies `v` by { $factor }, as a gradient reversal or scaling does on purpose.
 
 check-large-jacobian = This Jacobian has { $entries } entries; up to { $most } are compared one by one.
 check-no-jacobian = This node's Jacobian cannot be had by itself, so there is nothing to compare.

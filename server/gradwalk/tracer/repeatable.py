@@ -26,8 +26,10 @@ import torch
 from gradwalk.tracer.originals import innermost
 
 FRESH_MAKERS = frozenset(
-    {"clone", "copy", "empty", "empty_like", "eye", "full", "full_like", "new_empty", "new_full", "new_ones",
-     "new_tensor", "new_zeros", "ones", "ones_like", "tensor", "zeros", "zeros_like"}
+    {"abs", "addmm", "bmm", "cat", "clamp", "clone", "conv2d", "copy", "cos", "empty", "empty_like", "exp", "eye",
+     "full", "full_like", "linear", "log", "matmul", "mm", "mv", "new_empty", "new_full", "new_ones", "new_tensor",
+     "new_zeros", "ones", "ones_like", "sigmoid", "sign", "sin", "softmax", "sqrt", "stack", "tanh", "tensor",
+     "where", "zeros", "zeros_like"}
 )  # fmt: skip
 """Calls whose result shares no memory with anything."""
 
@@ -96,6 +98,7 @@ class _Reader:
 
     def __init__(self, function: FunctionType, definition: ast.FunctionDef, depth: int, *, saves: bool) -> None:
         self._function = function
+        self._definition = definition
         self._nodes = [node for statement in definition.body for node in ast.walk(statement)]
         self._depth = depth
         self._saves = saves
@@ -106,9 +109,11 @@ class _Reader:
         self._stores = Counter(node.id for node in names if isinstance(node.ctx, ast.Store))
         """How often each name is bound."""
         self._locals = self._parameters | self._stores.keys()
+        self._augmented = [node.target.id for node in self._nodes
+                           if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)]  # fmt: skip
         self._context = arguments.args[0].arg if arguments.args else ""
         self._fresh = self._fresh_names()
-        self._own = self._parameters - self._stores.keys() - {self._context} if saves else set()
+        self._own = self._own_parameters() if saves else set()
         """What a forward that is run again may write into: its arguments are copies."""
 
     def is_pure(self) -> bool:
@@ -131,21 +136,31 @@ class _Reader:
             case _:
                 return True
 
+    def _own_parameters(self) -> set[str]:
+        """Those that are given no other value, and no default that every call shares."""
+        given = self._definition.args
+        positional = [one.arg for one in (*given.posonlyargs, *given.args)]
+        defaults = [*zip(positional[::-1], given.defaults[::-1], strict=False)]
+        defaults += [(one.arg, default) for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+                     if default is not None]  # fmt: skip
+        shared = {name for name, default in defaults if not isinstance(default, ast.Constant)}
+        # `x += 1` writes into the tensor.
+        stored = {name for name, count in self._stores.items() if count > self._augmented.count(name)}
+        return self._parameters - stored - shared - {self._context}
+
     def _fresh_names(self) -> set[str]:
-        """Local names that are only ever given values made on the spot: numbers, and results of `FRESH_MAKERS`."""
+        """Local names that are only ever given values made on the spot; see `_makes_fresh`."""
         given: dict[str, list[bool]] = {}
         for node in self._nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     for one in _pairs(target, node.value):
                         given.setdefault(one[0], []).append(_makes_fresh(one[1]))
-        augmented = [node.target.id for node in self._nodes
-                     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)]  # fmt: skip
         # A name that is also bound in another way (a loop, a with) is nobody's own.
         return {
             name for name, makers in given.items()
-            if all(makers) and len(makers) == self._stores[name] - augmented.count(name)
-            and name not in self._parameters
+            if all(makers) and len(makers) == self._stores[name] - self._augmented.count(name)
+            and (self._saves or name not in self._parameters)
         }  # fmt: skip
 
     def _is_fresh(self, node: ast.expr) -> bool:
@@ -154,7 +169,7 @@ class _Reader:
         return _makes_fresh(node)
 
     def _is_pure_call(self, call: ast.Call) -> bool:
-        if any(keyword.arg == "out" for keyword in call.keywords):
+        if any(keyword.arg in ("out", "inplace") for keyword in call.keywords):
             return False
         match call.func:
             case ast.Name(id=name):
@@ -203,7 +218,8 @@ class _Reader:
 
 
 def _makes_fresh(value: ast.expr) -> bool:
-    if isinstance(value, ast.Constant):
+    """Whether it is a number, or a result that shares memory with nothing: of arithmetic, of `FRESH_MAKERS`."""
+    if isinstance(value, ast.Constant | ast.BinOp):
         return True
     if not isinstance(value, ast.Call):
         return False

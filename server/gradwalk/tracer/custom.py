@@ -95,7 +95,9 @@ def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 def is_users_function(function: type) -> bool:
     """True for a Function whose forward is written in the program."""
-    code = getattr(getattr(function, "forward", None), "__code__", None)
+    forward = getattr(function, "forward", None)
+    # Torch's `custom_fwd` wraps it.
+    code = getattr(innermost(forward) if callable(forward) else forward, "__code__", None)
     return code is not None and code.co_filename in PROGRAM_FILES
 
 

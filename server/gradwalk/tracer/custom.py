@@ -152,11 +152,14 @@ class FunctionTexts:
         place = (definition.lineno, definition.end_lineno, definition.col_offset, definition.end_col_offset)
         return self._program.span(place)
 
-    def saved_names(self, function: type) -> list[str]:
-        """The names in `ctx.save_for_backward(a, b)`, where they are plain names."""
-        call = self._save(function)
-        given = call.args if call is not None else ()
-        return [one.id if isinstance(one, ast.Name) else ast.unparse(one)[:24] for one in given]
+    def saved_names(self, function: type, count: int | None = None) -> list[str]:
+        """The names in `ctx.save_for_backward(a, b)`; none where several calls, with `count` names each, differ."""
+        given = {
+            tuple(one.id if isinstance(one, ast.Name) else ast.unparse(one)[:24] for one in call.args)
+            for call in self._saves(function)
+            if count in (None, len(call.args))
+        }
+        return [*given.pop()] if len(given) == 1 else []
 
     def save_span(self, function: type, name: str) -> Span | None:
         """Where `ctx.save_for_backward` is called, or for a name such as `ctx.y` where that is assigned."""
@@ -168,16 +171,15 @@ class FunctionTexts:
                 None,
             )  # fmt: skip
         else:
-            found = self._save(function)
+            found = next(self._saves(function), None)
         if not isinstance(found, ast.Call | ast.Assign) or found.end_lineno is None or found.end_col_offset is None:
             return None
         return self._program.span((found.lineno, found.end_lineno, found.col_offset, found.end_col_offset))
 
-    def _save(self, function: type) -> ast.Call | None:
+    def _saves(self, function: type) -> Iterator[ast.Call]:
         for node in self._statements(function):
             if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_for_backward":
-                return node
-        return None
+                yield node
 
     def _statements(self, function: type) -> Iterator[ast.AST]:
         """Everything in setup_context and forward."""

@@ -468,10 +468,13 @@ class GraphWriter:
     def _read_context(self, node: Node, function: type, call: Call | None) -> list[protocol.SavedTensor]:
         """What a Function's ctx holds: saved tensors, attributes, needs_input_grad."""
         found: list[protocol.SavedTensor] = []
-        names = self._texts.saved_names(function) if self._texts is not None else []
+        names: list[str] = []
         try:
             tensors = node.saved_tensors
+            if self._texts is not None:
+                names = self._texts.saved_names(function, len(tensors))
         except RuntimeError as error:
+            names = self._texts.saved_names(function) if self._texts is not None else []
             packed = {"value": None, "version": None, "is_input": False, "is_output": False, "note": note_on(error)}
             found += [{"name": name, **packed} for name in names or ["saved_tensors"]]  # type: ignore[typeddict-item]
             tensors = ()

@@ -132,6 +132,9 @@ TOLD = {
             "finding-behind-autograd ExpBackward0 y 7.389, 20.09 22.17, 60.26 3"),
         "numpy": (VECTOR + "y = x.sin()\nx.detach().numpy()[0] = 7\ny.sum().backward()", 2,
             "finding-behind-autograd SinBackward0 x 2, 3 7, 3"),
+        "an attribute of ctx": (VECTOR + custom_function("F1", "x", "ctx.x = x\nreturn x * x", "return 2 * g * ctx.x") +
+            "y = F1.apply(x)\nx.data.sub_(1)\ny.sum().backward()", 11,
+            "finding-behind-autograd F1Backward ctx.x 2, 3 1, 2 11"),
     },
 }  # fmt: skip
 
@@ -150,7 +153,12 @@ def test_it_is_told_once_with_its_line(kind, name):
         assert [finding["step"]] == [one["index"] for one in traced.of("step") if one["node"] == finding["node"]]
 
 
-@pytest.mark.parametrize("rest", ["y.sum().backward()\n", "w.grad = None\ny.sum().backward(retain_graph=True)\n" * 2])
+SAVED_TWICE = custom_function("F1", "a, b", "ctx.save_for_backward(a)\nctx.save_for_backward(b)\nreturn a * b",
+    "return g * ctx.saved_tensors[0], None") + "F1.apply(w, w.detach() + 1).sum().backward()\n"  # fmt: skip
+AGAIN = "w.grad = None\ny.sum().backward(retain_graph=True)\n" * 2
+
+
+@pytest.mark.parametrize("rest", ["y.sum().backward()\n", AGAIN, SAVED_TWICE])  # fmt: skip
 def test_what_did_not_change_behind_autograd_is_not_told(rest):
     source = f"w = torch.tensor([2., float('nan')], requires_grad=True)\ny = (w * w).exp().sqrt()\n{rest}"
     assert not [one for node in run_traced(source).nodes().values() for one in node["saved"] if "was" in one]

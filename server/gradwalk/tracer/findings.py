@@ -152,7 +152,7 @@ class _PassNotes:
         if described["kind"] == "accumulate_grad":
             self._leaves.append(index)
             return
-        if described["kind"] == "custom":
+        if described["kind"] == "custom" and not any("was" in one for one in described["saved"]):
             self._note_differences(event, described)
         returned = [self._norm(value) for value in tensors(event["grad_inputs"])]
         if returned and min(returned) < CANCELS * norm:

@@ -87,7 +87,8 @@ class SilentMistakes:
 
     def _write_to(self, node: Any, name: str) -> Any:
         try:
-            address = storage_address(getattr(node, f"_saved_{name}"))
+            held = name.removeprefix("ctx.")
+            address = storage_address(getattr(node, held if held != name else f"_saved_{name}"))
         except (AttributeError, RuntimeError, TypeError):
             return None
         return next((place for where, _, place, _ in reversed(self._log.changes) if where == address), None)

@@ -75,12 +75,19 @@ class LiveNodes:
         sides = record.sides, entry.operand_sides()
         refit = unfitted.update if one.batch is None and not is_wrapped else dict[int, torch.Tensor]().update
         found: list[Any] = local_jacobians(node, vs, returned, budget, flowing=flowing, sides=sides, refit=refit)
-        if record.kind == "custom" and not is_wrapped:
+        if record.kind == "custom" and not is_wrapped and not self._is_written(entry, grad_outputs):
             gradients = Gradients(vs, returned)
             self._backward_checks.add(node, record.call, found, record.described()["outputs"], gradients)
         is_op = record.kind == "op"
         saved = self._formulas.evidence(node, record.name, grad_outputs, grad_inputs) if is_op else None
         return Asked(found, unfitted, saved)
+
+    def _is_written(self, entry: PassNode, grad_outputs: Any) -> bool:
+        """Whether backward wrote into a v that it was given, so that nobody has it any more."""
+        return any(
+            before is not None and v is not None and self._values.value_of(v) != before
+            for before, v in zip(entry.changed or (), grad_outputs, strict=False)
+        )
 
     def _first_row(self, gradient: torch.Tensor | None) -> torch.Tensor | None:
         """The first of m stacked v's: they all meet the same local Jacobian."""

@@ -186,13 +186,13 @@ result-for = { $value } für { $name }
 
 ## 4 send and 5 land
 
-send-none = Nichts wird weitergeschickt.
+send-none = nichts wird weitergeschickt.
 send-list = { $list }.
 goes-to = { $value } geht an { $name }
 go-to = { $values } gehen an { $name }
 send-returned-none = { $op } gab für { $name } None zurück
 send-not-required = { $name } braucht keinen Gradienten
-send-each = Je ein Gradient geht an { $names }.
+send-each = je ein Gradient geht an { $names }.
 send-count = { $count } Gradienten werden weitergeschickt, einer je Operand.
 land-none = Nichts kommt an: Kein Gradient hat diesen Knoten verlassen.
 land-list = { $list }.

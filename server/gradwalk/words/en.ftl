@@ -187,13 +187,13 @@ result-for = { $value } for { $name }
 
 ## 4 send and 5 land
 
-send-none = Nothing is sent on.
+send-none = nothing is sent on.
 send-list = { $list }.
 goes-to = { $value } goes to { $name }
 go-to = { $values } go to { $name }
 send-returned-none = { $op } returned None for { $name }
 send-not-required = { $name } does not require grad
-send-each = A gradient goes to each of { $names }.
+send-each = a gradient goes to each of { $names }.
 send-count = { $count } gradients are sent on, one per operand.
 land-none = Nothing lands: no gradient left this node.
 land-list = { $list }.

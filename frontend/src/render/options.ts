@@ -30,12 +30,17 @@ export function integerBetween(text: string, low: number, high: number): number 
 export interface PlayerOptions {
   readonly theme: Theme;
   readonly precision: Precision;
-  /** How products are written; absent: as is most readable at each step. */
-  readonly view?: View | null;
+  /** How products are written; null: as is most readable at each step. */
+  readonly view: View | null;
   /** 0.25 to 4; the transport changes it from here. */
-  readonly speed?: number;
+  readonly speed: number;
   /** Cards large enough for the last row. */
   readonly projector?: boolean;
 }
 
-export const DEFAULT_OPTIONS: PlayerOptions = { theme: "auto", precision: DEFAULT_PRECISION, speed: 1 };
+export const DEFAULT_OPTIONS: PlayerOptions = {
+  theme: "auto",
+  precision: DEFAULT_PRECISION,
+  view: null,
+  speed: 1,
+};

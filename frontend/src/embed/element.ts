@@ -3,7 +3,6 @@
  * until the trace is there, and stay where no script runs.
  */
 import { flushSync, mount, unmount } from "svelte";
-import { PLACES } from "../model/phases";
 import { clampPosition, formatPosition, parsePosition } from "../model/position";
 import type { TraceState } from "../model/trace";
 import theme from "../paint/theme.css?inline";
@@ -120,19 +119,12 @@ export class GradWalkElement extends HTMLElement {
 
   /** Where it stands. */
   get state(): StepDetail {
-    const { step, phase } = this.viewer.position;
-    return {
-      step,
-      phase: PLACES[phase],
-      of: this.viewer.trace.steps.length,
-      place: this.viewer.place,
-      sentence: this.viewer.sentence,
-    };
+    return this.viewer.state;
   }
 
   /** Every place of the walk in order, `0`, `1.1`, `1.2`, ...; within `steps` where that is set. */
   get stops(): readonly string[] {
-    return this.viewer.stops.map(formatPosition);
+    return this.viewer.stops;
   }
 
   /** The stop that a place opens: itself, or the one before it; null for what is no place. */
@@ -145,13 +137,8 @@ export class GradWalkElement extends HTMLElement {
   /** What is said at a place, empty where there is none. */
   sentenceAt(place: string): string {
     const position = parsePosition(place);
-    return position === null
-      ? ""
-      : sentenceAt(
-          this.viewer.trace,
-          clampPosition(this.viewer.trace, position),
-          this.viewer.options.precision,
-        );
+    const { trace, options } = this.viewer;
+    return position === null ? "" : sentenceAt(trace, clampPosition(trace, position), options.precision);
   }
 
   get isReady(): boolean {
@@ -163,8 +150,7 @@ export class GradWalkElement extends HTMLElement {
     const position = parsePosition(place);
     if (position === null) return false;
     this.viewer.playing = false;
-    this.viewer.isPlaced = true;
-    this.viewer.goTo(position);
+    this.viewer.placeAt(position);
     return true;
   }
 
@@ -188,7 +174,7 @@ export class GradWalkElement extends HTMLElement {
   showTrace(trace: TraceState): void {
     const { viewer } = this;
     if (!this.#isReady && !viewer.isPlaced) applySetting(viewer, "step", "0");
-    viewer.show(trace);
+    viewer.trace = trace;
     this.#isReady = trace.finished !== null;
     this.#fallback.remove();
     this.#box.hidden = false;
@@ -224,7 +210,6 @@ export class GradWalkElement extends HTMLElement {
   /** Shows a trouble in words, in the place of a picture or above it: an empty player is worth less than a still. */
   complain(sentence: string): void {
     this.viewer.trouble = sentence;
-    this.viewer.isLoading = false;
     const reason = this.#fallback.firstChild as HTMLElement;
     if (this.#box.hidden) [reason.textContent, reason.role] = [sentence, "alert"];
     this.#tell("gradwalk-problem", { sentence });

@@ -12,20 +12,14 @@ import { type Inbound, type Kind, type Outbound, readMessage, SETTABLE, writeMes
 import { type Runner, runnerOf, runnerOfRequest } from "./rerun";
 import { mayRunUnasked, requestIn, run } from "./run";
 import { applySetting, applySettings } from "./settings";
-import type { StepDetail, Viewer } from "./viewer.svelte";
+import type { Viewer } from "./viewer.svelte";
 
 /** What of the element it takes to fill a page. */
 interface PageElement extends HTMLElement {
   readonly viewer: Viewer;
-  readonly state: StepDetail;
-  readonly stops: readonly string[];
   readonly isReady: boolean;
   readonly hasOwnData: boolean;
   goTo: (place: string) => boolean;
-  next: () => void;
-  previous: () => void;
-  play: () => void;
-  pause: () => void;
   showTrace: (trace: TraceState) => void;
   complain: (sentence: string) => void;
   takeRunner: (runner: Runner) => void;
@@ -34,8 +28,6 @@ interface PageElement extends HTMLElement {
 const STAGE_PX = 380;
 const NARROW_STAGE_PX = 520;
 const NARROW_PX = 620;
-/** The methods that are messages of their own. */
-const CALLS = { next: "next", prev: "previous", play: "play", pause: "pause" } as const;
 
 /** Takes over the page; the returned function lets go of it. */
 export function takePage(element: PageElement): () => void {
@@ -95,21 +87,17 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
 
   const tell = (message: Outbound): void => host.postMessage(writeMessage(message), "*");
   const tellReady = (): void => {
-    const { of, place } = element.state;
-    tell({
-      type: "ready",
-      steps: of,
-      phases: element.stops.length,
-      title: document.title,
-      stops: element.stops,
-    });
-    if (place !== "0") tellStep(element.state);
+    const { stops, state } = viewer;
+    tell({ type: "ready", steps: state.of, phases: stops.length, title: document.title, stops });
+    if (state.place !== "0") tellStep();
   };
-  const tellStep = ({ step, phase, of, place, sentence }: StepDetail): void =>
-    tell({ type: "step", step, phase, of, place, announce: sentence });
+  const tellStep = (): void => {
+    const { sentence, ...rest } = viewer.state;
+    tell({ type: "step", ...rest, announce: sentence });
+  };
 
   element.addEventListener("gradwalk-ready", tellReady, { signal });
-  element.addEventListener("gradwalk-step", () => tellStep(element.state), { signal });
+  element.addEventListener("gradwalk-step", tellStep, { signal });
   element.addEventListener("gradwalk-problem", () => tell({ type: "error", code: "trace" }), { signal });
   element.addEventListener(
     "gradwalk-edge",
@@ -139,10 +127,14 @@ function speak(element: PageElement, keys: URLSearchParams, signal: AbortSignal)
         element.goTo(message.step === 0 ? "0" : `${message.step}.${message.phase}`);
         break;
       case "next":
+        viewer.move("nextPhase");
+        break;
       case "prev":
+        viewer.move("previousPhase");
+        break;
       case "play":
       case "pause":
-        element[CALLS[message.type]]();
+        viewer.playing = message.type === "play";
         break;
       case "set": {
         const unreadable = SETTABLE.filter((name) => {

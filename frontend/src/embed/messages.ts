@@ -3,6 +3,7 @@
  * post to a frame, so every field is checked and nothing of a message is ever used as markup, code or a name.
  */
 import { type Inputs, readInputs } from "./rerun";
+import type { StepDetail } from "./viewer.svelte";
 
 export const NAMESPACE = "gradwalk";
 export const VERSION = 1;
@@ -46,14 +47,7 @@ export type Outbound =
       readonly title: string;
       readonly stops: readonly string[];
     }
-  | {
-      readonly type: "step";
-      readonly step: number;
-      readonly phase: number;
-      readonly of: number;
-      readonly place: string;
-      readonly announce: string;
-    }
+  | ({ readonly type: "step"; readonly announce: string } & Omit<StepDetail, "sentence">)
   | { readonly type: "edge"; readonly side: "start" | "end" }
   | { readonly type: "key"; readonly move: "next" | "prev" }
   | { readonly type: "resize"; readonly height: number }

@@ -2,7 +2,7 @@
  * What an author sets on an element, in a frame's address or by a message, all as text. What cannot be read changes
  * nothing and is named in the answer.
  */
-import { type Position, parsePosition } from "../model/position";
+import { parsePosition } from "../model/position";
 import { useLanguage } from "../render/language.svelte";
 import { type PlayerOptions, readDigits, readSwitch, readTheme } from "../render/options";
 import { parseView } from "../scene/views";
@@ -31,7 +31,7 @@ function option<Name extends keyof PlayerOptions>(
   });
 }
 
-const place = reader(parsePosition, goTo);
+const place = reader(parsePosition, (viewer, position) => viewer.placeAt(position));
 
 /** Each returns false for a text that it cannot read. */
 const READERS: Readonly<Record<string, Reader>> = {
@@ -95,11 +95,6 @@ export function applySettings(viewer: Viewer, keys: URLSearchParams): readonly s
     const text = keys.get(name);
     return text !== null && !applySetting(viewer, name, text);
   });
-}
-
-function goTo(viewer: Viewer, position: Position): void {
-  viewer.isPlaced = true;
-  viewer.goTo(position);
 }
 
 function isPart(name: string): name is Part {

@@ -1,4 +1,5 @@
 /** What a viewer shows: a trace, a place in it, and what its author wants seen. Elements, frames and files steer it. */
+import { PLACES } from "../model/phases";
 import type { Move, Position } from "../model/position";
 import { clampPosition, formatPosition, START, samePosition } from "../model/position";
 import { emptyTrace, type TraceState } from "../model/trace";
@@ -31,7 +32,7 @@ export interface StepDetail {
 }
 
 export interface Listener {
-  onstep: (viewer: Viewer) => void;
+  onstep: () => void;
   onedge: (side: Side) => void;
 }
 
@@ -52,7 +53,6 @@ export class Viewer {
   fullTool = $state<string | null>(null);
   /** Something went wrong: a sentence. */
   trouble = $state<string | null>(null);
-  isLoading = $state(true);
   /** Somebody said where it is to open, be it at the start. */
   isPlaced = false;
   /** A program that somebody sent: it is read before it is run. */
@@ -66,25 +66,20 @@ export class Viewer {
   rerun = $state.raw<Rerun | null>(null);
 
   readonly position = $derived(clampPosition(this.trace, within(this.wanted, this.range)));
-  readonly stops = $derived(stopsOf(this.trace, this.range));
+  /** Every place of the walk in order, as in an address. */
+  readonly stops = $derived(stopsOf(this.trace, this.range).map(formatPosition));
 
-  readonly #listener: Listener;
+  constructor(readonly listener: Listener) {}
 
-  constructor(listener: Listener) {
-    this.#listener = listener;
-  }
-
-  get place(): string {
-    return formatPosition(this.position);
-  }
-
-  get sentence(): string {
-    return sentenceAt(this.trace, this.position, this.options.precision);
-  }
-
-  show(trace: TraceState): void {
-    this.trace = trace;
-    this.isLoading = false;
+  get state(): StepDetail {
+    const { trace, position } = this;
+    return {
+      step: position.step,
+      phase: PLACES[position.phase],
+      of: trace.steps.length,
+      place: formatPosition(position),
+      sentence: sentenceAt(trace, position, this.options.precision),
+    };
   }
 
   /** Runs the program with these inputs beside those set before; false where that cannot be. */
@@ -103,18 +98,20 @@ export class Viewer {
   goTo(position: Position): void {
     const before = this.position;
     this.wanted = within(position, this.range);
-    if (!samePosition(before, this.position)) this.#listener.onstep(this);
+    if (!samePosition(before, this.position)) this.listener.onstep();
+  }
+
+  /** Somebody said where it is to stand. */
+  placeAt(position: Position): void {
+    this.isPlaced = true;
+    this.goTo(position);
   }
 
   /** As its key would. */
   move(move: Move): void {
     this.playing = false;
     const side = edgeOf(this.trace, this.position, move, this.range);
-    if (side !== null) this.#listener.onedge(side);
+    if (side !== null) this.listener.onedge(side);
     else this.goTo(moved(this.trace, this.position, move, this.range));
-  }
-
-  meetEdge(side: Side): void {
-    this.#listener.onedge(side);
   }
 }

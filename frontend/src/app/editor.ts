@@ -31,17 +31,7 @@ export interface EditorEvents {
   onpoint: (line: number, column: number) => void;
 }
 
-export interface Editor {
-  setSource(source: string): void;
-  /** Lights up the sub-expression at work; null puts the light out. */
-  setActiveSpan(span: Span | null): void;
-  /** Marks what went wrong, what was warned of, and what is worth knowing of a line. */
-  setRemarks(problems: readonly MetProblem[], warnings: readonly Warned[], notes: readonly Fact[]): void;
-  goTo(line: number, column: number): void;
-  /** Goes on where somebody was writing: UTF-16 units from the beginning, pixels scrolled. */
-  resume(anchor: number, head: number, scrollTop: number): void;
-  destroy(): void;
-}
+export type Editor = ReturnType<typeof createEditor>;
 
 const setSpan = StateEffect.define<Span | null>();
 const activeMark = Decoration.mark({ class: "active-span" });
@@ -135,7 +125,7 @@ function leave(view: EditorView): boolean {
   return true;
 }
 
-export function createEditor(parent: HTMLElement, source: string, events: EditorEvents): Editor {
+export function createEditor(parent: HTMLElement, source: string, events: EditorEvents) {
   const run = () => {
     events.onrun();
     return true;
@@ -193,16 +183,18 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
     if (shown !== null && !view.hasFocus) showPlace(view, shown);
   }).observe(view.scrollDOM);
   return {
-    setSource(next) {
+    setSource(next: string): void {
       if (next === view.state.doc.toString()) return;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
     },
-    setActiveSpan(span) {
+    /** Lights up the sub-expression at work; null puts the light out. */
+    setActiveSpan(span: Span | null): void {
       view.dispatch({ effects: setSpan.of(span) });
       shown = span === null ? null : rangeOf(view.state.doc, span).from;
       if (shown !== null) showPlace(view, shown);
     },
-    setRemarks(problems, warnings, notes) {
+    /** Marks what went wrong, what was warned of, and what is worth knowing of a line. */
+    setRemarks(problems: readonly MetProblem[], warnings: readonly Warned[], notes: readonly Fact[]): void {
       const { doc } = view.state;
       const marks = [...problems, ...warnings].flatMap((said) =>
         said.span === null ? [] : [diagnose(doc, said.span, remarkOf(said))],
@@ -211,16 +203,17 @@ export function createEditor(parent: HTMLElement, source: string, events: Editor
         setDiagnostics(view.state, [...marks, ...notes.flatMap((note) => diagnoseNote(doc, note))]),
       );
     },
-    goTo(line, column) {
+    goTo(line: number, column: number): void {
       const { from } = rangeOf(view.state.doc, { line, column, end_line: line, end_column: column });
       view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
       view.focus();
     },
-    resume(anchor, head, scrollTop) {
+    /** Goes on where somebody was writing: UTF-16 units from the beginning, pixels scrolled. */
+    resume(anchor: number, head: number, scrollTop: number): void {
       view.dispatch({ selection: { anchor, head } });
       view.focus();
       view.scrollDOM.scrollTop = scrollTop;
     },
-    destroy: () => view.destroy(),
+    destroy: (): void => view.destroy(),
   };
 }

@@ -43,11 +43,6 @@ const PATIENCE_MS = 250;
 const DRAG_PAUSE_MS = 1000;
 const KEEP_MS = 20_000;
 
-interface Flight {
-  since: number;
-  abort: AbortController;
-}
-
 type Inputs = Readonly<Record<string, InputValue>>;
 const NO_INPUTS: Inputs = {};
 
@@ -85,7 +80,7 @@ export class Session {
   /** What the last run had to say when it left the older picture on screen. */
   private held = $state.raw<readonly MetProblem[] | null>(null);
   private wanted = $state.raw<Position>(START);
-  private flight: Flight | null = null;
+  private flight: { readonly since: number; readonly abort: AbortController } | null = null;
   /** Told when somebody on this page asks for numbers of their own. */
   onrequest: (() => void) | null = null;
   private queued: RunKind | null = null;
@@ -358,7 +353,7 @@ export class Session {
   }
 
   private async fly(kind: RunKind): Promise<void> {
-    const flight: Flight = { since: performance.now(), abort: new AbortController() };
+    const flight = { since: performance.now(), abort: new AbortController() };
     this.flight = flight;
     const source = this.source;
     let arriving = emptyTrace();

@@ -39,13 +39,7 @@ const commands = new Map<string, Command>();
 for (const [command, names] of Object.entries(KEYS) as [Command, readonly string[]][])
   for (const name of names) if (!commands.has(name)) commands.set(name, command);
 
-interface Pressed {
-  readonly key: string;
-  readonly shiftKey: boolean;
-  readonly ctrlKey: boolean;
-  readonly metaKey: boolean;
-  readonly altKey: boolean;
-}
+type Pressed = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "metaKey" | "altKey">;
 
 /** The command of a key; `isPlaying` decides whether space turns the page or pauses. Null: not ours. */
 export function commandOf(pressed: Pressed, isPlaying: boolean): Command | null {

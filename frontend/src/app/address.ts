@@ -23,6 +23,7 @@
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */
 import { parseChain } from "../model/chainchoice";
+import { DEFAULT_PRECISION } from "../model/numbers";
 import { deflate, inflate } from "../model/packed";
 import { formatPosition, type Position, parsePosition } from "../model/position";
 import { integerBetween, readDigits, readSwitch, readTheme, type Theme } from "../render/options";
@@ -31,25 +32,40 @@ import type { InputValue, Nested, TraceOptions } from "../stream/client";
 import { LANGUAGES } from "../words/languages";
 import { label, listed, type PlainKey, say, text, textOf } from "../words/say";
 
-export interface View {
-  theme: Theme;
-  /** BCP 47; `auto`: the reader's own. */
-  language: string;
-  /** Significant digits of every number on screen. */
-  digits: number;
-  /** Text size, 1 = the browser's own. */
-  fontScale: number;
-  /** Everything large enough for the last row. */
-  projector: boolean;
-  /** A question before each phase that has one. */
-  predict: boolean;
-  /** What changed since the run before. */
-  compare: boolean;
-  /** The learner writes the backward pass; what is not found yet is not shown. */
-  byhand: boolean;
-  /** How products are written; null: as is most readable at each step. */
-  product: ProductView | null;
+export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
+
+/** A setting of the view: its key, what it is called where it cannot be read, what it is at first, and how it is read. */
+function setting<T>(key: string, what: PlainKey, initial: T, parse: (text: string) => T | null) {
+  return { key, what, initial, parse };
 }
+
+const VIEW = {
+  /** How products are written; null: as is most readable at each step. */
+  product: setting<ProductView | null>("view", "page-link-product-view", null, parseView),
+  theme: setting<Theme>("theme", "page-link-theme", "auto", readTheme),
+  /** BCP 47; `auto`: the reader's own. */
+  language: setting("lang", "page-link-language", "auto", (text) => (LANGUAGES.includes(text) ? text : null)),
+  /** Significant digits of every number on screen. */
+  digits: setting("digits", "page-link-digits", DEFAULT_PRECISION, readDigits),
+  /** Text size, 1 = the browser's own. */
+  fontScale: setting(
+    "font",
+    "page-link-text-size",
+    1,
+    (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
+  ),
+  /** Everything large enough for the last row. */
+  projector: setting<boolean>("projector", "page-link-projector", false, readSwitch),
+  /** A question before each phase that has one. */
+  predict: setting<boolean>("predict", "page-link-predict", false, readSwitch),
+  /** What changed since the run before. */
+  compare: setting<boolean>("compare", "page-link-compare", true, readSwitch),
+  /** The learner writes the backward pass; what is not found yet is not shown. */
+  byhand: setting<boolean>("byhand", "page-link-by-hand", false, readSwitch),
+};
+export type View = { [Field in keyof typeof VIEW]: (typeof VIEW)[Field]["initial"] };
+const FIELDS = Object.keys(VIEW) as (keyof View)[];
+export const DEFAULT_VIEW = Object.fromEntries(FIELDS.map((field) => [field, VIEW[field].initial])) as View;
 
 /** One entry of an input, and by how much the program is run again with it changed. */
 export interface NudgeWish {
@@ -73,17 +89,6 @@ export interface Address {
   view: Partial<View>;
 }
 
-export const DEFAULT_VIEW: View = {
-  theme: "auto",
-  language: "auto",
-  digits: 4,
-  fontScale: 1,
-  projector: false,
-  predict: false,
-  compare: true,
-  byhand: false,
-  product: null,
-};
 /** What an address holds of the options of a request. */
 export function settingsIn({ inputs, grad_output, seed, passes }: TraceOptions) {
   return {
@@ -93,32 +98,6 @@ export function settingsIn({ inputs, grad_output, seed, passes }: TraceOptions) 
     pass: passes?.[0] ?? null,
   } satisfies Partial<Address>;
 }
-
-export const FONT_SCALES: readonly number[] = [0.85, 1, 1.15, 1.3, 1.5, 2];
-
-/** By field of the view: its key, what it is called where it cannot be read, and how it is read. */
-const VIEW_KEYS: {
-  readonly [Field in keyof View]: readonly [
-    key: string,
-    what: PlainKey,
-    parse: (text: string) => View[Field] | null,
-  ];
-} = {
-  product: ["view", "page-link-product-view", parseView],
-  theme: ["theme", "page-link-theme", readTheme],
-  language: ["lang", "page-link-language", (text) => (LANGUAGES.includes(text) ? text : null)],
-  digits: ["digits", "page-link-digits", readDigits],
-  fontScale: [
-    "font",
-    "page-link-text-size",
-    (text) => FONT_SCALES.find((scale) => scale === Number(text)) ?? null,
-  ],
-  projector: ["projector", "page-link-projector", readSwitch],
-  predict: ["predict", "page-link-predict", readSwitch],
-  compare: ["compare", "page-link-compare", readSwitch],
-  byhand: ["byhand", "page-link-by-hand", readSwitch],
-};
-const FIELDS = Object.keys(VIEW_KEYS) as (keyof View)[];
 
 const VERSION = "1";
 const LAST_PASS = 2 ** 31 - 1;
@@ -156,14 +135,14 @@ export async function writeAddress(address: Address): Promise<string> {
   for (const field of FIELDS) {
     const value = address.view[field] ?? DEFAULT_VIEW[field];
     if (value !== DEFAULT_VIEW[field])
-      keys.set(VIEW_KEYS[field][0], typeof value === "boolean" ? (value ? "1" : "0") : String(value));
+      keys.set(VIEW[field].key, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
   }
   return keys.toString();
 }
 
 /** The language that a hash asks for, null where it asks for none that there is: known before the rest is read. */
 export function languageIn(hash: string): string | null {
-  return VIEW_KEYS.language[2](new URLSearchParams(hash.replace(/^#/, "")).get("lang") ?? "");
+  return VIEW.language.parse(new URLSearchParams(hash.replace(/^#/, "")).get("lang") ?? "");
 }
 
 /** The state that a hash (with or without `#`) describes, and a sentence about what in it could not be read. */
@@ -188,7 +167,7 @@ export async function readAddress(hash: string): Promise<{ address: Address; tro
   }
   const view: Partial<View> = {};
   for (const field of FIELDS) {
-    const [key, what, parse] = VIEW_KEYS[field];
+    const { key, what, parse } = VIEW[field];
     const value = read<View[keyof View]>(key, what, parse);
     if (value !== null) Object.assign(view, { [field]: value });
   }

@@ -12,13 +12,9 @@
  * | `seed` | manual seed |
  * | `pass` | a backward pass that is recorded for itself, by number from 0 |
  * | `s` | step and phase, `7.3`, `f3.2` in the forward walk |
- * | `view` | how products are written: `elements`, `matrices` or `jacobian` |
  * | `chain` | the chain on show, `n9..n2` (see `model/chainchoice.ts`) |
- * | `theme`, `digits`, `font` | how it is shown |
- * | `lang` | in which language; absent: the reader's own |
- * | `projector`, `predict`, `compare` | 1 or 0: for a lecture hall, with questions, beside the run before |
- * | `byhand` | 1: the learner writes the backward pass |
  * | `nudge` | an entry of an input and by how much it is changed, `x[0]:0.1` |
+ * | those of `VIEW` | how it is shown |
  *
  * Unknown keys are passed over, what cannot be read falls back to its default and is told in `trouble`.
  */

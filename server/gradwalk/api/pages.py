@@ -49,7 +49,7 @@ _FRAME_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self' 'wasm-unsafe-eval'",
-        "worker-src blob:",
+        "worker-src 'self' blob:",
         "style-src 'unsafe-inline'",
         "img-src 'self' data:",
         "connect-src 'self'",

@@ -48,7 +48,8 @@ export function layOutOffline(): void {
 }
 
 /**
- * Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's.
+ * Rejects when Graphviz refuses the drawing twice: that is our bug, not the student's. Where it cannot be fetched, as
+ * under the policy of another site, the layout is a plain one.
  *
  * @param onplain is given the plain layout where Graphviz is still on a slow line: a picture now, a better one later.
  */
@@ -160,7 +161,8 @@ function restart(reason: string): void {
     if (request.attempts < ATTEMPTS) send(id);
     else {
       waiting.delete(id);
-      request.reject(new Error(reason));
+      if (isFetched) request.reject(new Error(reason));
+      else request.resolve(place(drawingOf(request.graph, request.open), layOutSimply));
     }
   }
 }

@@ -213,7 +213,7 @@ function tellHeights(
     isAsked = false;
     if (innerWidth !== width) told = 0;
     width = innerWidth;
-    const parts = [...(element.shadowRoot?.querySelectorAll("header, .narration, .transport") ?? [])];
+    const parts = [...(element.shadowRoot?.querySelectorAll(".head, .narration, .transport") ?? [])];
     const chrome = parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
     const height = Math.ceil(chrome + (width < NARROW_PX ? NARROW_STAGE_PX : STAGE_PX));
     // A sentence of two lines makes room once; the page round the frame does not hop with every step.
@@ -229,7 +229,7 @@ function tellHeights(
   });
   const observe = (): void => {
     observer.observe(document.documentElement);
-    for (const part of element.shadowRoot?.querySelectorAll("header, .narration, .transport") ?? [])
+    for (const part of element.shadowRoot?.querySelectorAll(".head, .narration, .transport") ?? [])
       observer.observe(part);
   };
   element.addEventListener("gradwalk-ready", observe, { signal });

@@ -14,10 +14,11 @@ from tests.e2e.player import PlayerPage, fragment, named
 from tests.twin import run_plain
 
 MISTAKES = [
-    # Program, line, and a word of torch's or Python's own.
+    # Program, line, and a word of torch's or Python's own, or of what to do.
     ("import torch\nx = torch.tensor(1.0, requires_grad=True\ny = x * x", 2, ""),
     ("import torch\nx = torch.tensor(1.0, requires_grad=True)\ny = torch.sine(x)", 3, "sine"),
     ("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()", 3, "scalar"),
+    ("import torch\nx = torch.ones(3, requires_grad=True)\ntorch.optim.SGD(x, 0.1)", 3, "into a list"),
 ]
 
 

@@ -26,6 +26,8 @@ type Operands<K extends Key> = { readonly [name in Catalogue[K]]: Operand };
 /** Private-use characters stand for the operands while Fluent works, and are replaced by their parts afterwards. */
 const FIRST_PLACE = 0xe000;
 const PLACE = /([\ue000-\uf8ff])/;
+/** A word that stands for itself. */
+const WORD = /^[a-z][a-z-]*$/;
 
 /** The message `key` with its operands filled in. */
 export function say<K extends Key>(
@@ -64,7 +66,11 @@ export function fill(
   const filled: Said[] = [];
   const places: Record<string, string | number> = {};
   for (const [name, operand] of Object.entries<Operand>(operands)) {
+    const [first, ...others] = typeof operand === "number" ? [] : operand;
     if (typeof operand === "number") places[name] = operand;
+    // A message may choose by a word.
+    else if (first?.kind === "text" && others.length === 0 && WORD.test(first.text))
+      places[name] = first.text;
     else places[name] = String.fromCharCode(FIRST_PLACE + filled.push(operand) - 1);
   }
   const parts: Part[] = [];

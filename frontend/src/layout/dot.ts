@@ -15,7 +15,7 @@ export type PlaceLevel = (level: Level) => Places;
 
 const POINTS_PER_INCH = 72;
 const DEFAULTS = [
-  "graph [rankdir=LR nodesep=0.3 ranksep=0.9 ordering=out]",
+  "graph [rankdir=LR nodesep=0.3 ranksep=0.75 ordering=out]",
   'node [shape=box fixedsize=true label=""]',
   "edge [arrowhead=none]",
 ];

@@ -13,24 +13,27 @@ import type { Size } from "./geometry";
 import { type Subject, TOP } from "./levels";
 import type { Drawing } from "./place";
 
-const TITLE_CHARACTER_PX = 8.6;
-const VALUE_CHARACTER_PX = 7.9;
+const TITLE_CHARACTER_PX = 9.5;
+/** In brief, where a title is written in letters that keep their size on screen. */
+const BRIEF_CHARACTER_PX = 19;
+const VALUE_CHARACTER_PX = 8.8;
 const NUMBER_CHARACTERS = 6.2;
 const SEPARATED_NUMBER_CHARACTERS = 7.9;
 const PADDING_PX = 24;
-const NARROWEST_PX = 126;
-const NARROWEST_LEAF_PX = 166;
-const WIDEST_PX = 224;
+const NARROWEST_PX = 130;
+const NARROWEST_LEAF_PX = 174;
+const WIDEST_PX = 236;
 /** The names of the lower line: `.grad`, `v`. */
-const GRAD_PX = 40;
-const V_PX = 12;
-/** The name of a value that the program gave none: `value`. */
-const VALUE_PX = 48;
+const GRAD_PX = 43;
+const V_PX = 13;
+/** The name of a value that the program gave none, `value`, which has room in graphs of few nodes. */
+const VALUE_PX = 53;
+const FEW_NODES = 9;
 const WIDEST_NAME_PX = 80;
 const SHORTEST_NAME = 2;
 const GAP_PX = 7;
 /** How much has arrived of what several uses send: `1 of 2 arrived`, in any language. */
-const ARRIVED_PX = 122;
+const ARRIVED_PX = 130;
 const TITLE_LINE_PX = 24;
 const VALUE_LINE_PX = 22;
 const FRAME_PX = 18;
@@ -40,20 +43,23 @@ export const THUMBNAIL_CELL_PX = 8;
 
 export const GROUP_SIZE: Size = { width: 196, height: 64 };
 
-/** @param uses of the node's result; more than one send a gradient each */
-export function cardSize(node: Node, uses: number): Size {
+export function cardSize(node: Node, graph: Graph): Size {
+  /** Of the node's result; more than one send a gradient each. */
+  const uses = usesOf(graph, node.id).length;
   const output = node.outputs[0];
   const shape = output?.shape ?? output?.value?.shape ?? null;
   const isLeaf = node.kind === "accumulate_grad";
   const aside = uses > 1 ? ARRIVED_PX : isLeaf ? TITLE_CHARACTER_PX * "leaf".length : 0;
   const title = TITLE_CHARACTER_PX * nodeTitle(node).length + GAP_PX + aside;
+  const brief = isLeaf ? 0 : BRIEF_CHARACTER_PX * nodeTitle(node).length;
   const name = isLeaf ? null : (output?.name ?? null);
-  const named = name === null ? VALUE_PX : VALUE_CHARACTER_PX * Math.max(SHORTEST_NAME, name.length);
+  const called = graph.nodes.length > FEW_NODES ? 0 : VALUE_PX;
+  const named = name === null ? called : VALUE_CHARACTER_PX * Math.max(SHORTEST_NAME, name.length);
   const value = VALUE_CHARACTER_PX * valueCharacters(shape);
   const line = value + Math.max(isLeaf ? GRAD_PX : V_PX, Math.min(named, WIDEST_NAME_PX) + GAP_PX);
   const width = Math.min(
     WIDEST_PX,
-    Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, title + PADDING_PX, line + PADDING_PX),
+    Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, ...[title, brief, line].map((px) => px + PADDING_PX)),
   );
   return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(shape) + FRAME_PX };
 }
@@ -86,7 +92,7 @@ function makeSubject(graph: Graph): Subject {
     nodes: graph.nodes.map((node) => ({
       id: node.id,
       home: node.group ?? TOP,
-      ...cardSize(node, usesOf(graph, node.id).length),
+      ...cardSize(node, graph),
     })),
     groups: graph.groups.map((group) => ({
       id: group.id,
@@ -125,7 +131,7 @@ function isFold(group: Group): boolean {
 export function groupSize(group: Group, graph: Graph): Size {
   const output = nodesById(graph).get(resultOf(group, graph) ?? "");
   if (output !== undefined) {
-    const { width, height } = cardSize(output, usesOf(graph, output.id).length);
+    const { width, height } = cardSize(output, graph);
     const title = TITLE_CHARACTER_PX * group.label.length + GROUP_FRAME_PX;
     return { width: Math.ceil(Math.min(WIDEST_PX, Math.max(width, title))), height };
   }

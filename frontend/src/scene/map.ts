@@ -42,10 +42,10 @@ export function tokenScale({ detail, letters }: Look): number {
 
 const STROKE = 1.75;
 const STRONG = 2.75;
-const TITLE: Letters = { size: 15, face: "sans", bold: true };
-const ASIDE: Letters = { size: 12.5, face: "sans" };
-const VALUE: Letters = { size: 13, face: "mono" };
-const MISSING: Letters = { size: 11.5, face: "sans" };
+const TITLE: Letters = { size: 16, face: "sans", bold: true };
+const ASIDE: Letters = { size: 13.5, face: "sans" };
+const VALUE: Letters = { size: 14.5, face: "mono" };
+const MISSING: Letters = { size: 13, face: "sans" };
 const RING = 9;
 const PADDING = 12.5;
 /** The upper edge of a card's first line of values, and how far letters stand below the middle of their line. */
@@ -242,17 +242,23 @@ function fullCard(card: CardScene, box: Box, { direction, precision }: Look): re
   const row = (y: number, name: string, nameInk: Ink, value: Gradient | null, valueInk: Ink): void => {
     const letters = name.startsWith(".") || name.startsWith("v") ? ASIDE : VALUE;
     const written = cut(name, letters, room * 0.5);
-    const x = PADDING + (written === "" ? 0 : Math.max(2 * 7.8, widthOf(written, letters)) + GAP);
-    if (written !== "") shapes.push(text({ x: PADDING, y: y + DROP * 13 }, written, letters, nameInk));
+    const x = PADDING + (written === "" ? 0 : Math.max(2 * 8.7, widthOf(written, letters)) + GAP);
+    if (written !== "")
+      shapes.push(text({ x: PADDING, y: y + DROP * VALUE.size }, written, letters, nameInk));
     shapes.push(
       ...drawValue(value, { x, y }, { precision, room: PADDING + room - x, letters: VALUE, ink: valueInk }),
     );
   };
-  row(LINES_TOP + height / 2, card.variable ?? label("player-value"), quiet, card.value, ink("forward"));
+  const unnamed = label("player-value");
+  const hasRoomForName = widthOf(unnamed, VALUE) + GAP + valueWidth(card.value, precision) <= room;
+  const called = card.variable ?? (hasRoomForName ? unnamed : "");
+  row(LINES_TOP + height / 2, called, quiet, card.value, ink("forward"));
   const line = gradientLine(card, direction);
   const y = LINES_TOP + 1.5 * height;
   if (line?.said != null)
-    shapes.push(text({ x: PADDING, y: y + DROP * 13 }, line.said, { ...ASIDE, bold: true }, line.ink));
+    shapes.push(
+      text({ x: PADDING, y: y + DROP * VALUE.size }, line.said, { ...ASIDE, bold: true }, line.ink),
+    );
   else if (line !== null && !(line.name === "" && direction === "forward"))
     row(y, line.name, line.isQuiet ? "ink-quiet" : ink(line.ink), line.value, ink(line.ink));
   return shapes;
@@ -276,7 +282,7 @@ function briefCard(
   const line = gradientLine(card, direction);
   const isTold = line !== null && (line.said !== null || isTensor(line.value));
   const told = isTold ? line : { name: "", value: card.value, said: null, ink: "forward" as const };
-  const padding = 0.35 * letters;
+  const padding = 0.25 * letters;
   const room = box.width - 2 * padding;
   const title: Letters = { size: letters, face: "sans", bold: true };
   const count = card.waiting === null ? "" : ` ${card.waiting.arrived}/${card.waiting.expected}`;
@@ -309,26 +315,35 @@ function briefCard(
 
 /** Letters somewhat smaller where a line is somewhat too long. */
 function fitting(line: string, letters: Letters, room: number): Letters {
-  const share = Math.min(1, room / widthOf(line, letters));
+  // A little less, so that what is as wide as its room counts as having room.
+  const share = Math.min(1, (0.999 * room) / widthOf(line, letters));
   return { ...letters, size: letters.size * Math.max(SMALLEST_SHARE, share) };
 }
 
 /** As large as its width allows: a word is not broken. */
 function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
-  const bold: Letters = { size: 0.72 * letters, face: "sans", bold: true };
+  const bold: Letters = { size: 0.85 * letters, face: "sans", bold: true };
   const room = box.width - 2 * STRONG;
   const small = fitting(card.brief, bold, room);
   const at = { x: box.width / 2, y: box.height / 2 + DROP * small.size };
   return [text(at, cut(card.brief, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
 }
 
-const SMALLEST_SHARE = 0.6;
+const SMALLEST_SHARE = 0.75;
+const BESIDE_PICTURE = 6;
 
 interface ValueLook {
   readonly precision: number;
   readonly room: number;
   readonly letters: Letters;
   readonly ink: Ink;
+}
+
+function valueWidth(value: Gradient | null, precision: number): number {
+  if (value === null) return 0;
+  const { kind, text: written } = oneLine(value, precision);
+  const picture = kind === "shape" && isTensor(value) ? thumbnailOf(value) : null;
+  return (picture === null ? 0 : picture.width + BESIDE_PICTURE) + widthOf(written, VALUE);
 }
 
 /** One value on one line, from its left end and the middle of the line: numbers, cells with a shape, or a hollow mark. */
@@ -350,10 +365,10 @@ function drawValue(value: Gradient | null, at: Point, look: ValueLook): readonly
   }
   const picture = told.kind === "shape" ? thumbnailOf(value) : null;
   if (picture === null) return [text({ x: at.x, y: base }, cut(told.text, letters, room), letters, ink)];
-  const beside = cut(told.text, letters, room - picture.width - 6);
+  const beside = cut(told.text, letters, room - picture.width - BESIDE_PICTURE);
   return [
     moved(picture.shapes, { x: at.x, y: at.y - picture.height / 2 }),
-    text({ x: at.x + picture.width + 6, y: base }, beside, letters, ink),
+    text({ x: at.x + picture.width + BESIDE_PICTURE, y: base }, beside, letters, ink),
   ];
 }
 
@@ -381,14 +396,14 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
       : { ink: isFaint ? "line" : "line-strong", width: STROKE },
   };
   const isBrief = look.detail !== "full";
-  const plain: Letters = { size: isBrief ? look.letters : 12.5, face: "sans" };
+  const plain: Letters = { size: isBrief ? look.letters : 13.5, face: "sans" };
   const ink = group.involved ? "ink" : "ink-quiet";
   const repeats = group.repeats === null ? "" : ` × ${group.repeats}`;
   const isCounted = group.inside === null || group.repeats === null;
   const count = isCounted ? label("player-nodes", { count: group.nodeCount }) : "";
   const room = box.width - 2 * FRAME_PADDING;
-  const large: Letters = { size: isBrief ? look.letters : 14, face: "sans", bold: true };
-  const bold = isBrief && !group.open ? fitting(group.label + repeats, large, room) : large;
+  const large: Letters = { size: isBrief ? look.letters : 15.5, face: "sans", bold: true };
+  const bold = isBrief ? fitting(group.label + repeats, large, room) : large;
   const name = cut(group.label, bold, room - widthOf(repeats, bold)) + repeats;
   const hasRoomBeside = widthOf(name, bold) + GAP + widthOf(count, plain) <= room;
   const named: Run[] = [{ text: name, ...bold, ink }];

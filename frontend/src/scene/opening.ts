@@ -3,7 +3,7 @@
 import { cardSize, groupSize } from "../layout/sizes";
 import { longestWays } from "../layout/spare";
 import { readAsCalls, resultOf } from "../model/calls";
-import { groupsByParent, groupsRound, usesOf } from "../model/graph";
+import { groupsByParent, groupsRound } from "../model/graph";
 import { append } from "../model/lists";
 import { once } from "../model/once";
 import type { TraceState } from "../model/trace";
@@ -63,7 +63,7 @@ function widthOf(graph: Graph, open: ReadonlySet<string>): number {
   }
   const items = new Map<string | null, { id: string; width: number }[]>();
   for (const node of graph.nodes)
-    append(items, node.group, { id: node.id, width: cardSize(node, usesOf(graph, node.id).length).width });
+    append(items, node.group, { id: node.id, width: cardSize(node, graph).width });
   const children = groupsByParent(graph);
   const levelWidth = (home: string | null): number => {
     const inner = (children.get(home) ?? []).map((group) => ({

@@ -22,7 +22,7 @@ export interface Rest {
 const HALFWAY = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
 export const AT_RECEIVER = [0.74, 0.82, 0.66, 0.58, 0.5, 0.42, 0.34, 0.26, 0.18];
 /** Tried where no place on the edge itself is free. */
-const LIFTS_PX = [0, 34, -34, 46, -46, 60, -60, 86, -86, 112, -112, 138, -138];
+const LIFTS_PX = [0, 34, -34, 46, -46, 60, -60, 86, -86, 112, -112, 138, -138, 166, -166];
 const FARTHEST_LIFT_PX = Math.max(...LIFTS_PX);
 const STUB_PX = 60;
 export const SEED_REST = 0.62;

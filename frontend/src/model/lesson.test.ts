@@ -8,7 +8,7 @@ import { maskTrace } from "./mask";
 import { toNumber } from "./numbers";
 import { hasCome } from "./phases";
 import { parsePosition } from "./position";
-import { momentBefore, type Question, questionAt, questionsOfStep } from "./questions";
+import { momentBefore, type Question, questionAt, questionsOfStep, type Typed } from "./questions";
 import { sampleTrace } from "./samples";
 import type { TraceState } from "./trace";
 
@@ -18,10 +18,10 @@ const numbersOf = (gradient: Gradient | undefined): number[] =>
 const everyQuestion = (trace: TraceState): Question[] =>
   trace.steps.flatMap((_, index) => [...questionsOfStep(trace, index + 1)]);
 
-function questionOf(name: string, address: string): Question {
+function questionOf(name: string, address: string): Typed {
   const position = parsePosition(address);
   const question = position && questionAt(sampleTrace(name), position);
-  if (question === null) throw new Error(`${name} asks nothing at ${address}`);
+  if (question === null || "choices" in question) throw new Error(`${name} asks nothing at ${address}`);
   return question;
 }
 
@@ -35,7 +35,7 @@ it.each(TRACES)("the answers for %s are what the engine returned, in few numbers
       value: step.grad_inputs.flatMap(numbersOf),
       grad: numbersOf(step.accumulate?.after),
     };
-    if (question.kind === "sign" || question.kind === "nodes") {
+    if ("choices" in question) {
       expect(judge(question, question.answer).isRight).toBe(true);
       continue;
     }

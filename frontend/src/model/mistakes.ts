@@ -3,13 +3,24 @@
  * slip changes a table or which cells meet; nothing here knows an operation.
  */
 import { code, fact, numbers } from "../protocol/facts";
-import type { Fact, Graph, Move, MoveSource, Node, Operand, Step, TensorValue } from "../protocol/trace.gen";
+import type {
+  Contribution,
+  Fact,
+  Filling,
+  Graph,
+  Move,
+  MoveSource,
+  Node,
+  Operand,
+  Step,
+  TensorValue,
+} from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
-import { nodesById, producerOf } from "./graph";
+import { edgesById, nodesById, producerOf } from "./graph";
 import { elementCount, jacobianMatrix } from "./matrix";
 import { type Meeting, meetingsOf, namedValue } from "./meetings";
 import { numbersOf } from "./numbers";
-import { variableOf } from "./selectors";
+import { nodeTitle, variableOf } from "./selectors";
 
 type Numbers = readonly number[];
 
@@ -26,7 +37,7 @@ export interface Line {
   /** Of the tables, and of the result. */
   readonly shapes: readonly (readonly number[])[];
   readonly meetings: readonly Meeting[];
-  readonly joined: (a: number, b: number) => number;
+  readonly joins: (a: number, b: number) => number;
 }
 
 /** The operand of a step whose gradient is looked at. */
@@ -76,8 +87,8 @@ function lineOf(move: Move, values: readonly TensorValue[], value: TensorValue):
     ...move.of.map(({ shape }, at) => shape ?? values[at]?.shape ?? []),
     move.shape ?? value.shape,
   ];
-  const joined = move.verb === "subtract" ? (a: number, b: number) => a - b : (a: number, b: number) => a * b;
-  return { move, tables, shapes, meetings: meetingsOf(move, shapes), joined };
+  const joins = move.verb === "subtract" ? (a: number, b: number) => a - b : (a: number, b: number) => a * b;
+  return { move, tables, shapes, meetings: meetingsOf(move, shapes), joins };
 }
 
 /** All that arrived at the outputs as one row, or a row for each of many v's, times their Jacobians one below the other. */
@@ -113,13 +124,13 @@ function byJacobian(step: Step, argnum: number, returned: TensorValue): readonly
 /** What the lines make, each from its tables and from what those before it have made. */
 function madeBy(lines: readonly Line[]): Numbers {
   const made: Numbers[] = [];
-  for (const { move, tables, shapes, meetings, joined } of lines) {
+  for (const { move, tables, shapes, meetings, joins } of lines) {
     const [first = [], second] = tables.map((table, at) => made[move.of[at]?.move ?? -1] ?? table);
     const cells = Array.from({ length: elementCount(shapes.at(-1) ?? []) }, () => 0);
     const sizes = cells.slice();
     for (const { result, first: from, second: beside } of meetings) {
       const a = first[from] ?? Number.NaN;
-      const product = beside === null || second === undefined ? a : joined(a, second[beside] ?? Number.NaN);
+      const product = beside === null || second === undefined ? a : joins(a, second[beside] ?? Number.NaN);
       cells[result] = (cells[result] ?? 0) + product;
       sizes[result] = (sizes[result] ?? 0) + Math.abs(product);
     }
@@ -198,6 +209,34 @@ export function mistakesOf(of: Returned, lines: readonly Line[], answer: Numbers
   return mistakes.filter(({ values }) => values.length === answer.length);
 }
 
+/** Those made where several contributions meet. */
+export function mistakesInSum(graph: Graph, contributions: readonly Contribution[]): readonly Mistake[] {
+  const parts = contributions.map(({ value }) => numbersOf(value) ?? []);
+  return [
+    ...contributions.map(({ edge }, at) => ({
+      values: parts[at] ?? [],
+      because: fact("ask-only-one-use", { sender: senderOf(graph, edge) }),
+    })),
+    { values: joined(parts, (a, b) => a * b), because: fact("ask-sum-not-product") },
+    {
+      values: joined(parts, (a, b) => a + b).map((sum) => sum / parts.length),
+      because: fact("ask-sum-not-mean"),
+    },
+    { values: joined(parts, (a, b) => a - b), because: fact("ask-sum-own-signs") },
+  ];
+}
+
+/** Several tables of as many numbers, cell by cell. */
+export function joined(parts: readonly Numbers[], join: (a: number, b: number) => number): Numbers {
+  return parts.reduce((sum, part) => sum.map((value, cell) => join(value, part[cell] ?? Number.NaN)));
+}
+
+function senderOf(graph: Graph, edge: string): Filling {
+  if (edge === "seed") return fact("player-external-gradient");
+  const node = nodesById(graph).get(edgesById(graph).get(edge)?.to.node ?? "");
+  return node === undefined ? fact("ask-one-use") : nodeTitle(node);
+}
+
 /** What is changed in a line. */
 interface Slip {
   readonly because: Fact;
@@ -243,7 +282,7 @@ function slipsOf(line: Line, of: Returned, lines: readonly Line[]): readonly Sli
   for (const [value, called] of forwardValues(of))
     if (String(value.shape) === String(shapes[1]) || Math.max(second.length, elementCount(value.shape)) === 1)
       add(fact("ask-forward-value", { name: called }), { tables: [first, numbersOf(value) ?? []] });
-  add(fact("ask-added"), { joined: (a, b) => a + b });
+  add(fact("ask-added"), { joins: (a, b) => a + b });
   return slips;
 }
 
@@ -315,19 +354,17 @@ export function pick(values: Numbers, cells: readonly number[]): Numbers {
   return cells.map((cell) => values[cell] ?? Number.NaN);
 }
 
-/** What of the mistakes falls on these cells, without what cannot be told from the answer or from one before. */
+/** The mistakes without those that cannot be told from the answer or from one before. */
 export function toldApart(
-  mistakes: readonly Mistake[],
-  cells: readonly number[],
   answer: Numbers,
+  isSame: (a: Numbers, b: Numbers) => boolean,
+  mistakes: readonly Mistake[],
 ): readonly Mistake[] {
-  const seen = [pick(answer, cells)];
-  return mistakes.flatMap(({ values, because }) => {
-    const wrong = pick(values, cells);
-    if (!wrong.every(Number.isFinite) || seen.some((one) => agree(one, wrong))) return [];
-    seen.push(wrong);
-    return [{ values: wrong, because }];
-  });
+  const told: Mistake[] = [];
+  for (const mistake of mistakes)
+    if (mistake.values.every(Number.isFinite) && !isSame(answer, mistake.values))
+      if (!told.some(({ values }) => isSame(values, mistake.values))) told.push(mistake);
+  return told;
 }
 
 export function agree(a: Numbers, b: Numbers): boolean {

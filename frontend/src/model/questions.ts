@@ -5,16 +5,19 @@
 import { code, fact, numbers } from "../protocol/facts";
 import type { Fact, Filling, Graph, Node, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor, returnedFor } from "./gradients";
-import { edgesById, nodesById, producerOf } from "./graph";
-import { elementCount, indicesOf } from "./matrix";
+import { producerOf } from "./graph";
+import { elementCount, indicesOf, sameShape } from "./matrix";
 import {
+  agree,
   calledIn,
   cellsInReach,
   isCellByCell,
   isMultiplied,
+  joined,
   linesOf,
   type Mistake,
   MOST_TERMS,
+  mistakesInSum,
   mistakesOf,
   pick,
   toldApart,
@@ -40,36 +43,26 @@ interface Asked {
   readonly prompt: Fact;
 }
 
-/** `sum`, `value` and `grad`: one number per asked entry. */
-export interface NumberQuestion extends Asked {
-  readonly kind: "sum" | "value" | "grad";
+/** To be typed: a number for each asked entry, or of a shape the sizes. */
+export interface Typed extends Asked {
+  readonly kind: "sum" | "value" | "grad" | "shape";
   readonly answer: readonly number[];
   /** Wrong answers that have a reason, the most telling first. */
   readonly mistakes: readonly Mistake[];
 }
 
-export interface ShapeQuestion extends Asked {
-  readonly kind: "shape";
-  readonly answer: readonly number[];
-  readonly outputShape: readonly number[];
-}
-
-export interface SignQuestion extends Asked {
-  readonly kind: "sign";
-  readonly answer: Sign;
-}
-
-export interface NodesQuestion extends Asked {
-  readonly kind: "nodes";
+/** To be chosen: any number of nodes, or one sign. */
+export interface Chosen extends Asked {
+  readonly kind: "sign" | "nodes";
   readonly choices: readonly Choice[];
   readonly answer: readonly string[];
-  /** Why one that was ticked is wrong, by its id. */
+  /** Why a wrong one is wrong, by its id. */
   readonly reasons: ReadonlyMap<string, Fact>;
 }
 
-export type Question = NumberQuestion | ShapeQuestion | SignQuestion | NodesQuestion;
-export type Sign = "positive" | "negative" | "zero";
+export type Question = Typed | Chosen;
 
+const SIGNS = ["ask-positive", "ask-negative", "ask-zero"] as const;
 /** More numbers than these nobody types. */
 const MOST_TYPED = 3;
 const MOST_CHOICES = 6;
@@ -118,27 +111,20 @@ interface Context {
   readonly id: string;
 }
 
-function askForSum({ step, node, graph, position, id }: Context): NumberQuestion | null {
+function askForSum({ step, node, graph, position, id }: Context): Typed | null {
   const outputNr = step.contributions.find(
     ({ output_nr }) => step.contributions.filter((each) => each.output_nr === output_nr).length > 1,
   )?.output_nr;
-  if (outputNr === undefined) return null;
-  const summands = step.contributions.filter(({ output_nr }) => output_nr === outputNr);
-  const tensors = summands.map(({ value }) => value).filter(isTensor);
+  if (outputNr === undefined || step.hooks?.some(({ output_nr }) => output_nr === outputNr)) return null;
+  const summands = step.contributions.filter(
+    ({ output_nr, value }) => output_nr === outputNr && isTensor(value),
+  );
   const sum = step.grad_outputs[outputNr];
-  if (
-    tensors.length < 2 ||
-    tensors.length > MOST_TERMS ||
-    step.hooks?.some(({ output_nr }) => output_nr === outputNr)
-  )
-    return null;
-  if (!isTensor(sum)) return null;
-  const parts = tensors.map(numbersOf);
+  if (summands.length < 2 || summands.length > MOST_TERMS || !isTensor(sum)) return null;
   const answer = numbersOf(sum);
-  if (answer === null || parts.some((part) => part?.length !== answer.length)) return null;
-  const known = parts.filter((part) => part !== null);
+  const parts = summands.flatMap(({ value }) => [numbersOf(value) ?? []]);
+  if (answer === null || parts.some(({ length }) => length !== answer.length)) return null;
   const asked = entriesWorthAsking(answer);
-  const senders = summands.map(({ edge }) => senderOf(graph, edge));
   const name = node.leaf ?? node.outputs[outputNr]?.name;
   return {
     kind: "sum",
@@ -146,19 +132,11 @@ function askForSum({ step, node, graph, position, id }: Context): NumberQuestion
     position,
     prompt: fact("ask-sum", {
       name: name == null ? fact("result-of", { op: code(node.label) }) : code(name),
-      count: known.length,
-      values: known.map((part) => numbers(pick(part, asked))),
+      count: parts.length,
+      values: parts.map((part) => numbers(pick(part, asked))),
       asked: entryOf("v", asked, sum),
     }),
-    ...answersTo(answer, asked, [
-      ...known.map((values, index) => ({
-        values,
-        because: fact("ask-only-one-use", { sender: senders[index] ?? fact("ask-one-use") }),
-      })),
-      { values: combine(known, (a, b) => a * b), because: fact("ask-sum-not-product") },
-      { values: answer.map((value) => value / known.length), because: fact("ask-sum-not-mean") },
-      { values: combine(known, (a, b) => a - b), because: fact("ask-sum-own-signs") },
-    ]),
+    ...answersTo(answer, asked, mistakesInSum(graph, summands)),
   };
 }
 
@@ -180,12 +158,17 @@ function askForProduct(context: Context): Question | null {
   const v = step.grad_outputs.find(isTensor);
   const head = { id, position };
   const outputShape = v?.shape ?? [];
-  const shapes: ShapeQuestion = {
+  const { shape } = returned;
+  const shapes: Typed = {
     ...head,
     kind: "shape",
     prompt: fact("ask-shape", { shape: { shape: [...outputShape] }, name }),
-    answer: returned.shape,
-    outputShape,
+    answer: shape,
+    mistakes: toldApart(shape, sameShape, [
+      { values: outputShape, because: fact("ask-shape-of-v") },
+      { values: shape.toReversed(), because: fact("ask-shape-transposed") },
+      { values: [...outputShape, ...shape], because: fact("ask-shape-jacobian") },
+    ]),
   };
   if (answer === null || answer.length === 0) return shapes;
   const turn = step.index % 3;
@@ -196,11 +179,15 @@ function askForProduct(context: Context): Question | null {
     const hasShape = turn === 1 || lines === null || !isMultiplied(lines);
     if (returned.shape.length > 0 && hasShape) return shapes;
     const entry = largestEntry(answer);
+    const sign = signOf(answer[entry] ?? 0);
+    const isOther = (each: string): boolean => each !== sign && ![each, sign].includes("ask-zero");
     return {
       ...head,
       kind: "sign",
       prompt: fact("ask-sign", { asked: entryOf(name, [entry], returned) }),
-      answer: signOf(answer[entry] ?? 0),
+      choices: SIGNS.map((id) => ({ id, name: fact(id) })),
+      answer: [sign],
+      reasons: new Map(SIGNS.filter(isOther).map((id) => [id, fact("ask-sign-of-product")])),
     };
   }
   return {
@@ -216,7 +203,7 @@ function entriesInReach(answer: readonly number[], inReach: Entries, mistakes: r
   if (answer.length <= MOST_TYPED && inReach.length === answer.length) return inReach;
   const told = inReach.flatMap((entry) => {
     const size = Math.abs(answer[entry] ?? 0);
-    return size > 0 ? [{ entry, size, count: toldApart(mistakes, [entry], answer).length }] : [];
+    return size > 0 ? [{ entry, size, count: answersTo(answer, [entry], mistakes).mistakes.length }] : [];
   });
   return told
     .toSorted((a, b) => b.count - a.count || b.size - a.size)
@@ -224,7 +211,7 @@ function entriesInReach(answer: readonly number[], inReach: Entries, mistakes: r
     .map(({ entry }) => entry);
 }
 
-function askForNodes({ step, node, graph, position, id }: Context): NodesQuestion | null {
+function askForNodes({ step, node, graph, position, id }: Context): Chosen | null {
   // Along a chain there is nothing to choose.
   if (step.accumulate !== null || node.inputs.filter(({ edge }) => edge !== undefined).length < 2)
     return null;
@@ -260,7 +247,7 @@ function askForNodes({ step, node, graph, position, id }: Context): NodesQuestio
   };
 }
 
-function askForGrad({ step, position, id }: Context): NumberQuestion | null {
+function askForGrad({ step, position, id }: Context): Typed | null {
   const { accumulate } = step;
   if (accumulate === null || !isTensor(accumulate.after)) return null;
   const [before, summand, after] = [accumulate.before, step.grad_outputs[0], accumulate.after].map(numbersOf);
@@ -280,15 +267,17 @@ function askForGrad({ step, position, id }: Context): NumberQuestion | null {
     ...answersTo(after, asked, [
       { values: summand, because: fact("ask-grad-replaced") },
       { values: before, because: fact("ask-grad-kept") },
-      { values: combine([before, summand], (a, b) => a - b), because: fact("ask-grad-subtracted") },
-      { values: combine([before, summand], (a, b) => (a + b) / 2), because: fact("ask-grad-mean") },
+      { values: joined([before, summand], (a, b) => a - b), because: fact("ask-grad-subtracted") },
+      { values: joined([before, summand], (a, b) => (a + b) / 2), because: fact("ask-grad-mean") },
     ]),
   };
 }
 
 /** The right answer and the wrong ones, of the entries that are asked for. */
 function answersTo(answer: readonly number[], asked: Entries, mistakes: readonly Mistake[]) {
-  return { answer: pick(answer, asked), mistakes: toldApart(mistakes, asked, answer) };
+  const right = pick(answer, asked);
+  const wrong = mistakes.map(({ values, because }) => ({ values: pick(values, asked), because }));
+  return { answer: right, mistakes: toldApart(right, agree, wrong) };
 }
 
 function entriesWorthAsking(values: readonly number[]): Entries {
@@ -310,13 +299,6 @@ function entryOf(name: string | Fact, asked: Entries, value: TensorValue): Filli
   return fact("entry-of", { name, entry: { shape: [...indicesOf(only, value.shape)] } });
 }
 
-function senderOf(graph: Graph, edge: string): Filling {
-  if (edge === "seed") return fact("player-external-gradient");
-  const consumer = edgesById(graph).get(edge)?.to.node;
-  const node = consumer === undefined ? undefined : nodesById(graph).get(consumer);
-  return node === undefined ? fact("ask-one-use") : nodeTitle(node);
-}
-
 function choiceOf(each: Node): Choice {
   const node = nodeTitle(each);
   const note = each.leaf === undefined ? (each.outputs[0]?.name ?? null) : fact("player-leaf");
@@ -332,16 +314,6 @@ function chosen(node: string, note: Filling | null, line: string | null): Fact {
     : fact("ask-node-noted-in-line", { node, note, line });
 }
 
-function combine(
-  parts: readonly (readonly number[])[],
-  join: (a: number, b: number) => number,
-): readonly number[] {
-  const [first = [], ...rest] = parts;
-  return first.map((value, entry) =>
-    rest.reduce((joined, part) => join(joined, part[entry] ?? Number.NaN), value),
-  );
-}
-
-function signOf(value: number): Sign {
-  return value > 0 ? "positive" : value < 0 ? "negative" : "zero";
+function signOf(value: number): (typeof SIGNS)[number] {
+  return value > 0 ? "ask-positive" : value < 0 ? "ask-negative" : "ask-zero";
 }

@@ -1,26 +1,25 @@
 /** The learner writes the backward pass: what was written, what came of it, and up to where the trace may be seen. */
+import type { Verdict } from "../model/answers";
 import {
   agreesWithDifferences,
   horizonOf,
   type Intermediate,
   intermediatesOf,
-  type Judgement,
   judgeWritten,
-  operandOf,
   programOf,
   readWritten,
+  senderOf,
   throughJacobian,
   type Unsuited,
   type Written,
 } from "../model/byhand";
-import { isTensor } from "../model/gradients";
 import { added, elementCount } from "../model/matrix";
-import { toNumber } from "../model/numbers";
+import { numbersOf } from "../model/numbers";
 import { type Position, START } from "../model/position";
 import { passAt } from "../model/selectors";
 import type { PassState } from "../model/trace";
 import { fact } from "../protocol/facts";
-import type { Contribution, Event, GradcheckReport, Problem } from "../protocol/trace.gen";
+import type { Event, GradcheckReport, Problem } from "../protocol/trace.gen";
 import { runTrace } from "../stream/client";
 import { label, type Said, textOf } from "../words/say";
 import { tell, tellProblem, titleOf } from "../words/tell";
@@ -28,7 +27,7 @@ import { isExpression, type Session } from "./session.svelte";
 
 /** What is said about one line. */
 export interface Remark {
-  readonly judgement: Judgement;
+  readonly verdict: Verdict;
   /** What finite differences say to it; null while they are being asked. */
   readonly differences: string | null;
 }
@@ -55,10 +54,8 @@ export class ByHand {
 
   /** Null while the trace is arriving. */
   readonly intermediates = $derived.by((): readonly Intermediate[] | Unsuited | null => {
-    const { trace } = this.session;
-    if (trace.finished === null) return null;
-    if (this.pass === null) return { because: fact("ask-write-no-pass") };
-    return intermediatesOf(trace, this.pass);
+    if (this.session.trace.finished === null) return null;
+    return this.pass === null ? { because: fact("ask-write-no-pass") } : intermediatesOf(this.pass);
   });
 
   /** Those that can be written; none where there are none or it is not known yet. */
@@ -104,9 +101,9 @@ export class ByHand {
       for (const [variable, written] of found) {
         const intermediate = this.listed.find((each) => each.variable === variable);
         if (intermediate !== undefined)
-          this.remark(variable, { judgement: judgeWritten(intermediate, written), differences: null });
+          this.remark(variable, { verdict: judgeWritten(intermediate, written), differences: null });
       }
-      const right = this.listed.filter(({ variable }) => this.remarks.get(variable)?.judgement.isRight);
+      const right = this.listed.filter(({ variable }) => this.remarks.get(variable)?.verdict.isRight);
       this.known = new Set([...this.known, ...right.map(({ variable }) => variable)]);
       for (const intermediate of this.listed) {
         const written = found.get(intermediate.variable);
@@ -148,7 +145,7 @@ export class ByHand {
         return found;
       }
       this.remark(row, {
-        judgement: {
+        verdict: {
           isRight: false,
           said: fact("page-by-hand-raised", {
             title: textOf(titleOf(problem)),
@@ -181,9 +178,7 @@ export class ByHand {
     const differences =
       typeof numeric === "string"
         ? label("page-by-hand-unknown", { why: numeric })
-        : agreesWithDifferences(numeric, written)
-          ? label("page-by-hand-agree")
-          : label("page-by-hand-disagree");
+        : label(agreesWithDifferences(numeric, written) ? "page-by-hand-agree" : "page-by-hand-disagree");
     this.remark(variable, { ...remark, differences });
   }
 
@@ -193,36 +188,21 @@ export class ByHand {
     { gradient, contributions }: Intermediate,
   ): Promise<readonly number[] | string> {
     const columns = elementCount(gradient.shape);
-    let sum: readonly number[] = Array.from({ length: columns }, () => 0);
+    const parts: (readonly number[])[] = [];
     for (const contribution of contributions) {
-      const part = await this.numericContribution(pass, contribution, columns);
-      if (typeof part === "string") return part;
-      sum = added(sum, part);
+      const sender = senderOf(pass, contribution);
+      if (sender === null) {
+        parts.push(numbersOf(contribution.value) ?? []);
+        continue;
+      }
+      const reports = await this.reportsOn(sender.step.index, sender.argnum);
+      if (!Array.isArray(reports)) return textOf(tellProblem(reports));
+      for (const { numeric, because, output_nr } of reports) {
+        if (numeric?.data === undefined) return textOf(tell(because));
+        parts.push(throughJacobian(sender.step.grad_outputs[output_nr ?? 0], numeric, columns));
+      }
     }
-    return sum;
-  }
-
-  private async numericContribution(
-    pass: PassState,
-    contribution: Contribution,
-    columns: number,
-  ): Promise<readonly number[] | string> {
-    if (contribution.from_step === null)
-      return isTensor(contribution.value)
-        ? (contribution.value.data?.map(toNumber) ?? [])
-        : label("page-by-hand-no-v");
-    const argnum = operandOf(pass, contribution);
-    const sender = pass.steps.find(({ index }) => index === contribution.from_step);
-    if (argnum === null || sender === undefined) return label("page-by-hand-no-way");
-    const reports = await this.reportsOn(sender.index, argnum);
-    if (!Array.isArray(reports)) return textOf(tellProblem(reports));
-    let sum: readonly number[] = Array.from({ length: columns }, () => 0);
-    for (const { numeric, because, output_nr } of reports) {
-      if (numeric?.data === undefined) return textOf(tell(because));
-      const v = sender.grad_outputs[output_nr ?? 0];
-      if (v !== undefined) sum = added(sum, throughJacobian(v, numeric, columns));
-    }
-    return sum;
+    return parts.reduce(added);
   }
 
   private reportsOn(stepIndex: number, argnum: number): Promise<GradcheckReport[] | Problem> {

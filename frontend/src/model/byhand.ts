@@ -4,14 +4,14 @@
  * than any other.
  */
 import { code, fact, numbers } from "../protocol/facts";
-import type { Cell, Contribution, Fact, Gradient, Step, TensorValue } from "../protocol/trace.gen";
+import type { Cell, Contribution, Fact, Gradient, TensorValue } from "../protocol/trace.gen";
+import type { Verdict } from "./answers";
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import { elementCount, sameShape } from "./matrix";
-import { linesOf, type Mistake, mistakesOf } from "./mistakes";
+import { linesOf, type Mistake, mistakesInSum, mistakesOf } from "./mistakes";
 import { numbersOf, toNumber } from "./numbers";
 import type { Position } from "./position";
-
 import type { PassState, TraceState } from "./trace";
 
 /** One gradient of the pass, in the order in which the engine has them. */
@@ -28,15 +28,11 @@ export interface Intermediate {
   readonly mistakes: readonly Mistake[];
 }
 
-/** What a learner's line gave. */
+/** What a learner's line gave, and what the engine has there, both as torch prints them. */
 export interface Written {
   readonly shape: readonly number[];
   readonly values: readonly number[];
-}
-
-export interface Judgement {
-  readonly isRight: boolean;
-  readonly said: Fact;
+  readonly wanted: readonly number[];
 }
 
 /** The pass cannot be written by hand, and why. */
@@ -48,7 +44,7 @@ const MOST_INTERMEDIATES = 24;
 const MOST_CHARACTERS = 18_000;
 export const MARK = "gradwalk-backward";
 
-export function intermediatesOf(trace: TraceState, pass: PassState): readonly Intermediate[] | Unsuited {
+export function intermediatesOf(pass: PassState): readonly Intermediate[] | Unsuited {
   if (pass.finished === null) return { because: fact("ask-write-no-end") };
   const nodes = nodesById(pass.started.graph);
   const used = new Set<string>(["v", "torch"]);
@@ -73,7 +69,7 @@ export function intermediatesOf(trace: TraceState, pass: PassState): readonly In
           contributions.every(({ edge }) => edge === "seed") ||
           (step.hooks ?? []).some(({ output_nr }) => output_nr === outputNr),
         contributions,
-        mistakes: mistakesIn(trace, pass, contributions, gradient),
+        mistakes: mistakesIn(pass, contributions, gradient),
       });
     }
   }
@@ -109,74 +105,66 @@ export function programOf(
   if (seed !== undefined) lines.push(`    v = ${literal(seed.gradient)}`);
   for (const { variable, gradient, isGiven } of intermediates) {
     const expression = isGiven ? "" : (written.get(variable) ?? "").trim();
-    if (expression !== "") {
-      lines.push(`    ${variable} = (${expression.replaceAll(/\s+/g, " ")}`, "    )");
-      rowOfLine.set(lines.length - 1, variable).set(lines.length, variable);
-      lines.push(
-        `    ${variable} = torch.as_tensor(${variable})`,
-        `    print("${MARK} ${variable}", list(${variable}.shape), ${variable}.flatten()[:${MOST_CELLS}].tolist())`,
-      );
-      rowOfLine.set(lines.length - 1, variable).set(lines.length, variable);
-    }
-    lines.push(`    ${variable} = ${literal(gradient)}`);
+    const print = `print("${MARK} ${variable}", list(${variable}.shape), ${cellsOf(variable)}, end=" ")`;
+    const own =
+      expression === ""
+        ? []
+        : [
+            // A comment ends with its line.
+            `    ${variable} = torch.as_tensor((${expression.replaceAll(/\s+/g, " ")}`,
+            "    ))",
+            `    ${print}`,
+          ];
+    lines.push(...own, `    ${variable} = ${literal(gradient)}`);
+    for (const at of own.keys()) rowOfLine.set(lines.length - 1 - at, variable);
+    if (own.length > 0) lines.push(`    print(${cellsOf(variable)})`);
   }
   const text = `${lines.join("\n")}\n`;
   return text.length > MOST_CHARACTERS ? { because: fact("ask-write-large") } : { text, rowOfLine };
 }
 
+function cellsOf(variable: string): string {
+  return `${variable}.flatten()[:${MOST_CELLS}].tolist()`;
+}
+
 /** What the lines printed, by variable. */
 export function readWritten(stdout: string): ReadonlyMap<string, Written> {
-  const found = new Map<string, Written>();
-  for (const match of stdout.matchAll(new RegExp(`^${MARK} (\\S+) (\\[[^\\]]*\\]) (\\[.*\\])$`, "gm"))) {
-    const [, variable = "", shape = "[]", values = "[]"] = match;
-    found.set(variable, {
-      shape: JSON.parse(shape) as number[],
-      values: values
-        .slice(1, -1)
-        .split(",")
-        .filter((each) => each.trim() !== "")
-        .map(readNumber),
-    });
-  }
-  return found;
+  const lists = stdout.matchAll(new RegExp(`^${MARK} (\\S+) \\[(.*)\\] \\[(.*)\\] \\[(.*)\\]$`, "gm"));
+  return new Map(
+    Array.from(lists, ([, variable = "", ...printed]) => {
+      const [shape = [], values = [], wanted = []] = printed.map(readNumbers);
+      return [variable, { shape, values, wanted }];
+    }),
+  );
 }
 
 /** Right where every entry is the engine's own, to the last bit or up to rounding; else with the likely mistake. */
-export function judgeWritten(intermediate: Intermediate, written: Written): Judgement {
+export function judgeWritten(intermediate: Intermediate, written: Written): Verdict {
   const { gradient } = intermediate;
-  const wanted = gradient.data?.map(toNumber) ?? [];
+  const { values, wanted } = written;
   if (!sameShape(written.shape, gradient.shape)) {
     const shapes = { said: { shape: [...written.shape] }, is: { shape: gradient.shape } };
     const because = shapeMistake(written.shape, gradient.shape);
-    return {
-      isRight: false,
-      said:
-        because === null
-          ? fact("ask-written-shape", shapes)
-          : fact("ask-written-shape-because", { ...shapes, because: fact(because) }),
-    };
+    const said =
+      because === null
+        ? fact("ask-written-shape", shapes)
+        : fact("ask-written-shape-because", { ...shapes, because: fact(because) });
+    return { isRight: false, said };
   }
-  const precision = PRECISIONS[gradient.dtype] ?? PRECISIONS.float32;
-  if (wanted.every((entry, index) => precision.same(entry, written.values[index] ?? Number.NaN)))
+  if (wanted.every((entry, index) => equal(entry, values[index] ?? Number.NaN)))
     return { isRight: true, said: fact("ask-written-exact") };
-  if (isClose(wanted, written.values, precision.rounding))
+  if (isClose(wanted, values, ROUNDING[gradient.dtype] ?? 0))
     return { isRight: true, said: fact("ask-written-right") };
   const name = code(intermediate.variable);
-  const because = whyWrong(intermediate, wanted, written);
-  return {
-    isRight: false,
-    said:
-      because === null
-        ? fact("ask-written-wrong", { name })
-        : fact("ask-written-wrong-because", { name, because }),
-  };
+  const because = whyWrong(intermediate, written);
+  const said =
+    because === null
+      ? fact("ask-written-wrong", { name })
+      : fact("ask-written-wrong-because", { name, because });
+  return { isRight: false, said };
 }
 
-function whyWrong(
-  { mistakes, contributions }: Intermediate,
-  wanted: readonly number[],
-  { values: said }: Written,
-): Fact | null {
+function whyWrong({ mistakes, contributions }: Intermediate, { values: said, wanted }: Written): Fact | null {
   const mistake = mistakes.find(
     ({ values }) => isClose(values, said, LOOSE) && !isClose(values, wanted, LOOSE),
   );
@@ -191,18 +179,24 @@ export function agreesWithDifferences(numeric: readonly number[], written: Writt
   return isClose(numeric, written.values, DIFFERENCES);
 }
 
-/** The summed contribution of `v` through the numeric Jacobian, flat over the operand. */
-export function throughJacobian(v: Gradient, jacobian: TensorValue, columns: number): readonly number[] {
+/** `v` times the numeric Jacobian, flat over the operand. */
+export function throughJacobian(
+  v: Gradient | undefined,
+  jacobian: TensorValue,
+  columns: number,
+): readonly number[] {
   const cells = jacobian.data?.map(toNumber) ?? [];
-  const weights = isTensor(v) ? (v.data?.map(toNumber) ?? []) : [];
+  const weights = numbersOf(v) ?? [];
   return Array.from({ length: columns }, (_, column) =>
     weights.reduce((sum, weight, row) => sum + weight * (cells[row * columns + column] ?? Number.NaN), 0),
   );
 }
 
-/** The operand of a step that a contribution was returned for. */
-export function operandOf(pass: PassState, contribution: Contribution): number | null {
-  return edgesById(pass.started.graph).get(contribution.edge)?.to.argnum ?? null;
+/** The step that sent a contribution, and the operand for which it did. */
+export function senderOf(pass: PassState, { edge, from_step }: Contribution) {
+  const step = pass.steps.find(({ index }) => index === from_step);
+  const argnum = edgesById(pass.started.graph).get(edge)?.to.argnum;
+  return step === undefined || argnum === undefined ? null : { step, argnum };
 }
 
 const MOST_CELLS = 1024;
@@ -212,20 +206,12 @@ const EXPRESSION_NAMES =
 const LOOSE = 5e-3;
 const DIFFERENCES = 2e-3;
 
-interface Precision {
-  same(a: number, b: number): boolean;
-  readonly rounding: number;
-}
-
-const half = (spacing: number): Precision => ({
-  same: (a, b) => Object.is(a, b) || Math.abs(a - b) <= (spacing / 4) * Math.abs(a),
-  rounding: 8 * spacing,
-});
-const PRECISIONS: Readonly<Record<string, Precision>> & { readonly float32: Precision } = {
-  float16: half(2 ** -10),
-  bfloat16: half(2 ** -7),
-  float32: { same: (a, b) => equal(Math.fround(a), Math.fround(b)), rounding: 1e-5 },
-  float64: { same: equal, rounding: 1e-12 },
+/** What may come of another order of the same operations. */
+const ROUNDING: Readonly<Record<string, number>> = {
+  float16: 2 ** -7,
+  bfloat16: 2 ** -4,
+  float32: 1e-5,
+  float64: 1e-12,
 };
 
 function equal(a: number, b: number): boolean {
@@ -267,25 +253,18 @@ function factorBetween(is: readonly number[], said: readonly number[]): number |
 }
 
 function mistakesIn(
-  trace: TraceState,
   pass: PassState,
   contributions: readonly Contribution[],
   gradient: TensorValue,
 ): readonly Mistake[] {
-  const answer = gradient.data?.map(toNumber) ?? [];
-  const only = contributions[0];
-  if (contributions.length > 1) {
-    return contributions.flatMap(({ value }): Mistake[] => {
-      const values = numbersOf(value);
-      return values === null ? [] : [{ values, because: fact("ask-written-one") }];
-    });
-  }
-  const sender = trace.steps.find((step: Step) => step.index === only?.from_step);
-  const argnum = only === undefined ? null : operandOf(pass, only);
-  const node = sender === undefined ? undefined : nodesById(pass.started.graph).get(sender.node);
-  if (sender === undefined || node === undefined || argnum === null) return [];
-  const of = { graph: pass.started.graph, step: sender, node, argnum };
-  return mistakesOf(of, linesOf(of, gradient) ?? [], answer);
+  const { graph } = pass.started;
+  const [only, ...others] = contributions;
+  if (others.length > 0) return mistakesInSum(graph, contributions);
+  const sender = only === undefined ? null : senderOf(pass, only);
+  const node = nodesById(graph).get(sender?.step.node ?? "");
+  if (sender === null || node === undefined) return [];
+  const of = { graph, node, ...sender };
+  return mistakesOf(of, linesOf(of, gradient) ?? [], numbersOf(gradient) ?? []);
 }
 
 function isWritable(value: TensorValue): boolean {
@@ -313,10 +292,8 @@ function pythonNumber(cell: Cell): string {
   return Number.isFinite(value) ? String(value) : `float("${String(value)}")`;
 }
 
-function readNumber(text: string): number {
-  const plain = text.trim();
-  if (/^-?inf$/.test(plain))
-    return plain.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  if (plain === "True" || plain === "False") return plain === "True" ? 1 : 0;
-  return plain === "nan" ? Number.NaN : Number(plain);
+/** `1.5, nan, -inf, True`. */
+function readNumbers(list: string): readonly number[] {
+  const spelled = { nan: Number.NaN, inf: Infinity, "-inf": -Infinity, True: 1, False: 0 };
+  return list === "" ? [] : list.split(", ").map((each) => spelled[each as "nan"] ?? Number(each));
 }

@@ -1154,8 +1154,6 @@ export interface Catalogue {
   "page-by-hand-agree": never;
   "page-by-hand-disagree": never;
   "page-by-hand-unknown": "why";
-  "page-by-hand-no-v": never;
-  "page-by-hand-no-way": never;
   "page-by-hand-raised": "title" | "message";
   "page-by-hand-check": never;
   "page-by-hand-checking": never;
@@ -1661,7 +1659,6 @@ export interface Catalogue {
   "ask-written-broadcast": never;
   "ask-written-reduced": never;
   "ask-written-factor": "factor";
-  "ask-written-one": never;
   "ask-written-some": "count";
   "example-map": "J" | "v" | "grad";
   "example-rows-of-j": "first" | "second" | "third";

@@ -1755,8 +1755,6 @@ page-by-hand-asking = Differenzenquotienten werden berechnet…
 page-by-hand-agree = Die Differenzenquotienten stimmen überein.
 page-by-hand-disagree = Die Differenzenquotienten sagen etwas anderes.
 page-by-hand-unknown = Differenzenquotienten können das nicht entscheiden: { $why }
-page-by-hand-no-v = Der externe Gradient fehlt.
-page-by-hand-no-way = Der Weg dorthin ist nicht bekannt.
 page-by-hand-raised = { $title }: { $message }
 page-by-hand-check = Prüfen
 page-by-hand-checking = Wird geprüft…
@@ -2323,7 +2321,6 @@ ask-written-transposed = Du hast vergessen zu transponieren
 ask-written-broadcast = Was vorwärts durch Broadcasting vervielfacht wurde, wird rückwärts addiert
 ask-written-reduced = Was vorwärts summiert oder ausgewählt wurde, wird rückwärts wieder verteilt
 ask-written-factor = Jeder Eintrag ist um den Faktor { $factor } zu groß
-ask-written-one = Das ist nur einer der Beiträge; alle, die ankommen, werden addiert
 ask-written-some = Hier kommen { $count } Beiträge an; alle werden addiert
 
 ## Examples

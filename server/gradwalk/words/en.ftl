@@ -1756,8 +1756,6 @@ page-by-hand-asking = Asking finite differences…
 page-by-hand-agree = Finite differences agree.
 page-by-hand-disagree = Finite differences say something else.
 page-by-hand-unknown = Finite differences cannot tell: { $why }
-page-by-hand-no-v = the external gradient is missing.
-page-by-hand-no-way = its way is not known.
 page-by-hand-raised = { $title }: { $message }
 page-by-hand-check = Check
 page-by-hand-checking = Checking…
@@ -2324,7 +2322,6 @@ ask-written-transposed = you forgot the transpose
 ask-written-broadcast = what was broadcast going forward is summed going back
 ask-written-reduced = what was summed or picked going forward is spread out again
 ask-written-factor = every entry is { $factor } times too large
-ask-written-one = that is one contribution alone; all that arrive are summed
 ask-written-some = { $count } contributions arrive here; all of them are summed
 
 ## Examples

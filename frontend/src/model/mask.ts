@@ -3,20 +3,7 @@
  * that nothing drawn, told or read aloud from it can give it away. Shapes stay, so that nothing changes its size.
  */
 
-import type {
-  Accumulate,
-  Cell,
-  Fact,
-  Gradient,
-  Graph,
-  LocalJacobian,
-  Missing,
-  Node,
-  PassFinished,
-  Step,
-  Substitution,
-  TensorValue,
-} from "../protocol/trace.gen";
+import type { Cell, Fact, Gradient, Missing, PassFinished, Step, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { HIDDEN } from "./numbers";
 import { once } from "./once";
@@ -37,6 +24,7 @@ export interface Horizon {
 }
 
 const UNTIL_THEN: Fact = { kind: "missing-hidden" };
+const UNKNOWN = "\\text{?}";
 const UNSEEN: Missing = { missing: "not_computed", because: UNTIL_THEN };
 
 /** Whether this stands for a gradient that must not be seen yet, though it may be there. */
@@ -112,17 +100,23 @@ function hidden(step: Step, before: Gradient): Step {
 /** @param phase the last phase that may be seen; null: the contributions without their sum */
 function hidePhases(step: Step, phase: Phase | null, isShapeHidden: boolean): Step {
   if (isShown("land", phase)) return step;
-  const accumulate = step.accumulate && hideAfter(step.accumulate);
+  const told = step.accumulate;
+  const accumulate = told && { leaf: told.leaf, before: told.before, after: hideGradient(told.after) };
   if (isShown("multiply", phase)) return standsFor({ ...step, accumulate }, step);
-  const { substitutions } = step;
+  // As long as they were where they are too long to be shown, so that the panel keeps its lines.
+  const substitutions = step.substitutions?.map(({ with_v, with_numbers, ...rest }) => ({
+    ...rest,
+    with_v: UNKNOWN.padEnd(with_v.length),
+    with_numbers: UNKNOWN.padEnd(with_numbers.length),
+  }));
   const hasSum = phase !== null;
   return standsFor(
     {
       ...without(step, hasSum ? [] : TOLD_WITH_SUM, TOLD_WITH_PRODUCT),
-      ...(substitutions && { substitutions: substitutions.map(hideNumbers) }),
+      ...(substitutions && { substitutions }),
       grad_outputs: hasSum ? step.grad_outputs : step.grad_outputs.map(hideGradient),
       grad_inputs: step.grad_inputs.map(isShapeHidden ? unseen : hideGradient),
-      local_jacobians: step.local_jacobians.map(withoutProducts),
+      local_jacobians: step.local_jacobians.map(({ nan_products: _products, ...rest }) => rest),
       accumulate,
     },
     step,
@@ -138,24 +132,6 @@ function without(step: Step, ...names: readonly (readonly Told[])[]): Step {
   const rest = { ...step };
   for (const name of names.flat()) delete rest[name];
   return rest;
-}
-
-function withoutProducts({ nan_products: _products, ...jacobian }: LocalJacobian): LocalJacobian {
-  return jacobian;
-}
-
-function hideAfter({ leaf, before, after }: Accumulate): Accumulate {
-  return { leaf, before, after: hideGradient(after) };
-}
-
-function hideNumbers(substitution: Substitution): Substitution {
-  // As long as it was where it is too long to be shown, so that the panel keeps its lines.
-  const { with_v, with_numbers } = substitution;
-  return {
-    ...substitution,
-    with_v: "\\text{?}".padEnd(with_v.length),
-    with_numbers: "\\text{?}".padEnd(with_numbers.length),
-  };
 }
 
 function unseen(gradient: Gradient): Gradient {
@@ -180,36 +156,33 @@ function hideTensor(value: TensorValue): TensorValue {
   return { shape, dtype, data: value.data.map((): Cell => HIDDEN) };
 }
 
+/** What a pass leaves behind: of `.grad` the shapes. A finding speaks of numbers that have not been seen. */
 function hideFinish(finished: PassFinished): PassFinished {
-  // A finding speaks of numbers that have not been seen.
-  const { results, findings: _findings, materialized: _materialized, ...rest } = finished;
-  return {
-    ...rest,
-    leaf_grads: finished.leaf_grads.map(({ leaf, grad }) => ({ leaf, grad: hideGradient(grad) })),
-    ...(results === undefined ? {} : { results: results.map(hideGradient) }),
-  };
+  const { findings: _findings, materialized: _materialized, ...rest } = finished;
+  return withoutNumbers(rest);
 }
 
 /** A later pass may compute with the gradients of this one: its graph keeps its shape and loses its numbers. */
-const hideStart = once((started: PassState["started"]) => ({
-  ...started,
-  outputs: started.outputs.map(({ cast: _cast, ...output }) => ({
-    ...output,
-    seed: hideGradient(output.seed),
-  })),
-  graph: hideGraph(started.graph),
-}));
-
-function hideGraph(graph: Graph): Graph {
-  return { ...graph, nodes: graph.nodes.map(hideNode) };
-}
-
-function hideNode(node: Node): Node {
-  const hide = (value: TensorValue | null): TensorValue | null => (value === null ? null : hideTensor(value));
-  return {
+const hideStart = once((started: PassState["started"]) => {
+  const nodes = started.graph.nodes.map((node) => ({
     ...node,
-    inputs: node.inputs.map((operand) => ({ ...operand, value: hide(operand.value) })),
-    outputs: node.outputs.map((output) => ({ ...output, value: hide(output.value) })),
     saved: node.saved.map(({ was: _was, ...saved }) => ({ ...saved, value: null, note: UNTIL_THEN })),
-  };
+  }));
+  const outputs = started.outputs.map(({ cast: _cast, ...output }) => output);
+  return withoutNumbers({ ...started, outputs, graph: { ...started.graph, nodes } });
+});
+
+/** The same, all its tensors hidden. */
+function withoutNumbers<Told>(told: Told): Told;
+function withoutNumbers(told: unknown): unknown {
+  if (typeof told !== "object" || told === null) return told;
+  if (Array.isArray(told)) return told.map(withoutNumbers);
+  if ("dtype" in told || ("missing" in told && typeof told.missing === "string"))
+    return hideGradient(told as Gradient);
+  // Why an operand has no edge is known from the start.
+  const entries = Object.entries(told).map(([name, each]) => [
+    name,
+    name === "missing" ? each : withoutNumbers(each),
+  ]);
+  return Object.fromEntries(entries);
 }

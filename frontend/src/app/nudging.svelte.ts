@@ -20,13 +20,12 @@ interface Found {
   /** The trace that both runs are compared with. */
   readonly id: string;
   readonly wish: NudgeWish;
-  readonly after: TraceState;
-  /** The runs with half the change and with a quarter; empty while they are under way. */
-  readonly smaller: readonly TraceState[];
+  /** With the whole change, with half of it and with a quarter; fewer while they are under way. */
+  readonly runs: readonly TraceState[];
 }
 
 /** Of the change: what is left of the difference tells of what order it is. */
-const SMALLER = [1 / 2, 1 / 4];
+const PARTS = [1, 1 / 2, 1 / 4];
 const STEP_MS = 320;
 const LONGEST_WALK_MS = 4000;
 /** Of the range of changes that is offered. */
@@ -58,22 +57,21 @@ export class Nudging {
     const { trace, position } = this.session;
     return passAt(trace, position)?.index ?? null;
   });
+  private readonly nudges = $derived.by((): readonly (Nudge | null)[] => {
+    const { pass, shown, session } = this;
+    return pass === null ? [] : (shown?.runs ?? []).map((after) => drawNudge(session.trace, after, pass));
+  });
   /** Null where nothing has come back yet, or the second run built another graph. */
-  readonly nudge = $derived.by((): Nudge | null => this.draw(this.shown?.after ?? null));
-  readonly half = $derived.by((): Nudge | null => this.draw(this.shown?.smaller[0] ?? null));
+  readonly nudge = $derived(this.nudges[0] ?? null);
+  readonly half = $derived(this.nudges[1] ?? null);
   readonly verdict = $derived.by((): Verdict | null => {
-    const outputs = [this.nudge, this.half, this.draw(this.shown?.smaller[1] ?? null)];
-    const [whole, half, quarter] = outputs.map((each) => each?.output ?? null);
+    const [whole, half, quarter] = this.nudges.map((each) => each?.output ?? null);
     return whole == null || half == null || quarter == null ? null : judge(whole, half, quarter);
   });
   /** The second run built another graph. */
   readonly isOther = $derived(this.shown !== null && this.nudge === null);
 
   constructor(private readonly session: Session) {}
-
-  private draw(after: TraceState | null): Nudge | null {
-    return after === null || this.pass === null ? null : drawNudge(this.session.trace, after, this.pass);
-  }
 
   /** Opens with the first entry that there is. */
   open(): void {
@@ -135,7 +133,7 @@ export class Nudging {
       const { trace } = this.session;
       this.wish = null;
       try {
-        await this.runBoth(trace, wish);
+        await this.runParts(trace, wish);
       } catch (error) {
         this.trouble = label("player-nudge-failed", { reason: (error as Error).message });
       }
@@ -143,24 +141,21 @@ export class Nudging {
     this.isRunning = false;
   }
 
-  private async runBoth(trace: TraceState, wish: NudgeWish): Promise<void> {
+  private async runParts(trace: TraceState, wish: NudgeWish): Promise<void> {
     const id = trace.started?.id;
-    const after = await this.runChanged(trace, wish);
-    if (id === undefined || after === null) return;
-    this.trouble = null;
-    this.found = { id, wish, after, smaller: [] };
-    if (this.walked !== wish.entry) {
-      this.walked = wish.entry;
-      this.walk();
+    const runs: TraceState[] = [];
+    for (const part of PARTS) {
+      const after = await this.runChanged(trace, { ...wish, by: wish.by * part });
+      if (id === undefined || after === null) return;
+      this.trouble = null;
+      this.found = { id, wish, runs: [...runs, after] };
+      runs.push(after);
+      if (this.walked !== wish.entry) {
+        this.walked = wish.entry;
+        this.walk();
+      }
+      if (this.wish !== null) return;
     }
-    if (this.wish !== null) return;
-    const smaller: TraceState[] = [];
-    for (const part of SMALLER) {
-      const made = await this.runChanged(trace, { ...wish, by: wish.by * part });
-      if (made === null || this.wish !== null) return;
-      smaller.push(made);
-    }
-    if (this.found?.after === after) this.found = { ...this.found, smaller };
   }
 
   /** The finished run with the change; null where there is nothing of this name any more. */

@@ -1,7 +1,6 @@
 /** What changed since another run of the same graph: outputs and `.grad`, with what they were. */
 
-import type { Gradient, TensorValue } from "../protocol/trace.gen";
-import { spelled } from "../protocol/values";
+import type { Gradient, PassStarted, TensorValue } from "../protocol/trace.gen";
 import { isTensor } from "./gradients";
 import { nodesById } from "./graph";
 import { numbersOf } from "./numbers";
@@ -9,41 +8,48 @@ import { onceFor } from "./once";
 import type { PassState, TraceState } from "./trace";
 import { passesOf } from "./trace";
 
+type Numbers = readonly number[];
+type Value = Gradient | null | undefined;
+
 export interface Change {
   /** `x.grad`, `loss`. */
   readonly name: string;
   readonly kind: "output" | "grad";
-  readonly was: TensorValue;
-  readonly is: TensorValue;
-  /** `is - was`, entry by entry. */
-  readonly difference: TensorValue;
+  readonly was: Numbers;
+  readonly is: Numbers;
+  readonly change: Numbers;
+  readonly shape: readonly number[];
 }
 
 /** Null where the two are not runs of one graph; empty where every number is as it was. */
 export function compareRuns(before: TraceState, after: TraceState): readonly Change[] | null {
   if (!areOfOneGraph(before, after)) return null;
-  const changes: Change[] = [];
-  const add = (name: string, kind: Change["kind"], was: Gradient | null, is: Gradient | null) => {
-    if (!isTensor(was) || !isTensor(is)) return;
-    const difference = differenceOf(was, is);
-    if (difference !== null) changes.push({ name, kind, was, is, difference });
-  };
-  after.passes.forEach((pass, index) => {
+  return after.passes.flatMap(({ started, finished }, index): Change[] => {
     const other = before.passes[index];
-    if (other === undefined) return;
-    pass.started.outputs.forEach((output, place) => {
-      const twin = other.started.outputs[place];
-      if (twin === undefined) return;
-      const value = nodesById(pass.started.graph).get(output.node)?.outputs[output.output_nr];
-      const was = nodesById(other.started.graph).get(twin.node)?.outputs[twin.output_nr];
-      add(output.name ?? "output", "output", was?.value ?? null, value?.value ?? null);
+    const grads = finished?.leaf_grads.map(({ leaf, grad }) => {
+      const was = other?.finished?.leaf_grads.find((each) => each.leaf === leaf)?.grad;
+      return changes(`${leaf}.grad`, "grad", was, grad);
     });
-    pass.finished?.leaf_grads.forEach(({ leaf, grad }) => {
-      const was = other.finished?.leaf_grads.find((each) => each.leaf === leaf);
-      add(`${leaf}.grad`, "grad", was?.grad ?? null, grad);
+    const outputs = started.outputs.map((output, place) => {
+      const was = other && outputValue(other.started, other.started.outputs[place]);
+      return changes(output.name ?? "output", "output", was, outputValue(started, output));
     });
+    return [...outputs, ...(grads ?? [])].flat();
   });
-  return changes;
+}
+
+function changes(name: string, kind: Change["kind"], was: Value, is: Value): readonly Change[] {
+  const change = changeOf(was, is);
+  if (!isTensor(is) || !change?.some((entry) => entry !== 0)) return [];
+  return [{ name, kind, was: numbersOf(was) ?? [], is: numbersOf(is) ?? [], change, shape: is.shape }];
+}
+
+/** What a pass starts from. */
+export function outputValue(
+  { graph }: PassStarted,
+  output?: PassStarted["outputs"][number],
+): TensorValue | null {
+  return nodesById(graph).get(output?.node ?? "")?.outputs[output?.output_nr ?? 0]?.value ?? null;
 }
 
 /** A trace of one of its passes alone, to compare it with another one. */
@@ -56,13 +62,11 @@ export function areOfOneGraph(before: TraceState, after: TraceState): boolean {
   return after.finished !== null && topologyOf(before) === topologyOf(after);
 }
 
-/** `is - was`, entry by entry; null where nothing changed, or where entries cannot be told apart. */
-export function differenceOf(was: TensorValue, is: TensorValue): TensorValue | null {
+/** `is - was`, entry by entry; null where entries cannot be told apart. */
+export function changeOf(was: Value, is: Value): Numbers | null {
   const [before, after] = [numbersOf(was), numbersOf(is)];
   if (before === null || after?.length !== before.length) return null;
-  const data = after.map((entry, at) => spelled(entry - (before[at] ?? 0)));
-  const { shape, dtype } = is;
-  return data.every((cell) => cell === 0) ? null : { shape, dtype, data };
+  return after.map((entry, at) => (Object.is(entry, before[at]) ? 0 : entry - (before[at] ?? 0)));
 }
 
 /** Passes, nodes and edges without any number. */

@@ -1,8 +1,7 @@
 /** What a card held at the same stop of another run: its ghost, where that differs. */
-import { differenceOf } from "../model/comparison";
-import { isTensor } from "../model/gradients";
-import { formatNumber, toNumber } from "../model/numbers";
-import type { TensorValue } from "../protocol/trace.gen";
+import { changeOf } from "../model/comparison";
+import { formatNumber, numbersOf } from "../model/numbers";
+import { listed, signed } from "../words/changes";
 import { label } from "../words/say";
 import type { CardScene } from "./still";
 
@@ -27,21 +26,19 @@ export const drawGhost: GhostOf = (was, is) => {
     ["value", was.value, is.value],
   ] as const;
   for (const [kind, before, after] of pairs) {
-    if (!isTensor(before) || !isTensor(after)) continue;
     if (is.role === "leaf" && kind === "gradient") continue;
-    const difference = differenceOf(before, after);
-    if (difference !== null) return { kind, text: ghostText(before, difference) };
+    const change = changeOf(before, after);
+    if (change?.some((entry) => entry !== 0))
+      return { kind, text: ghostText(numbersOf(before) ?? [], change) };
   }
   return null;
 };
 
-function ghostText(was: TensorValue, difference: TensorValue): string {
-  const cells = difference.data ?? [];
-  if (cells.length > MOST_WRITTEN) {
-    const largest = Math.max(...cells.map((cell) => Math.abs(toNumber(cell))));
+function ghostText(was: readonly number[], change: readonly number[]): string {
+  if (change.length > MOST_WRITTEN) {
+    const largest = Math.max(...change.map(Math.abs));
     return label("player-changed-by", { number: formatNumber(largest, PRECISION) });
   }
-  const signed = cells.map((cell) => `${toNumber(cell) > 0 ? "+" : ""}${formatNumber(cell, PRECISION)}`);
-  const before = (was.data ?? []).map((cell) => formatNumber(cell, PRECISION));
-  return label("player-was", { value: before.join(", "), change: signed.join(", ") });
+  const value = listed(was, [], (entry) => formatNumber(entry, PRECISION));
+  return label("player-was", { value, change: listed(change, [], (entry) => signed(entry, PRECISION)) });
 }

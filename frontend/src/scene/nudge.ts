@@ -3,7 +3,7 @@
  * the one that its local Jacobians predict. Forward, J times the change; at the output, v J times the change, where
  * v J is the gradient that backward left at the leaf. What lies between both is what a straight line cannot follow.
  */
-import { areOfOneGraph } from "../model/comparison";
+import { areOfOneGraph, changeOf, outputValue } from "../model/comparison";
 import { nodesById, producerOf } from "../model/graph";
 import { added, dot, elementCount, indicesOf, jacobianMatrix, type Matrix } from "../model/matrix";
 import { numbersOf, toNumber } from "../model/numbers";
@@ -83,7 +83,7 @@ export function drawNudge(before: TraceState, after: TraceState, index: number):
           name: nameOf(node, nr),
           order: order.get(node.id) ?? 0,
           shape: output.value?.shape ?? [],
-          change: changeOf(output.value, other.outputs[nr]?.value ?? null),
+          change: changeOf(output.value, other.outputs[nr]?.value),
           predicted: tangents.get(slot(node.id, nr)) ?? null,
         }),
       ),
@@ -206,40 +206,33 @@ function outputOf(
   twin: PassState,
   moved: ReadonlyMap<string, readonly number[]>,
 ): NudgedOutput | null {
-  const { outputs, batch, examples } = pass.started;
-  const nodes = nodesById(pass.started.graph);
-  const twins = nodesById(twin.started.graph);
+  const { outputs, batch, examples, graph } = pass.started;
   const [first] = outputs;
   if (first === undefined || batch !== undefined || examples !== undefined) return null;
-  const was: number[] = [];
-  const is: number[] = [];
   const v: number[] = [];
-  let epsilon = 0;
+  let [real, rounding] = [0, 0];
   for (const [place, output] of outputs.entries()) {
-    const other = twin.started.outputs[place];
-    const value = nodes.get(output.node)?.outputs[output.output_nr]?.value ?? null;
-    const values = numbersOf(value);
-    const moves = numbersOf(twins.get(other?.node ?? "")?.outputs[other?.output_nr ?? 0]?.value ?? null);
-    const seed = numbersOf(output.seed);
-    if (value === null || values === null || moves === null || seed?.length !== values.length) return null;
-    was.push(...values);
-    is.push(...moves);
+    const value = outputValue(pass.started, output);
+    const other = outputValue(twin.started, twin.started.outputs[place]);
+    const change = changeOf(value, other);
+    const [was, is, seed] = [value, other, output.seed].map(numbersOf);
+    if (value === null || change === null || seed?.length !== change.length) return null;
+    const epsilon = EPSILON[value.dtype] ?? EPSILON.float32 ?? 0;
     v.push(...seed);
-    epsilon = Math.max(epsilon, EPSILON[value.dtype] ?? EPSILON.float32 ?? 0);
+    real += dot(seed, change);
+    for (const [at, weight] of seed.entries())
+      rounding +=
+        ROUNDINGS * epsilon * Math.abs(weight) * Math.max(Math.abs(was?.[at] ?? 0), Math.abs(is?.[at] ?? 0));
   }
-  const change = is.map((entry, at) => entry - (was[at] ?? 0));
-  const magnitude = v.reduce(
-    (sum, weight, at) => sum + Math.abs(weight) * Math.max(Math.abs(was[at] ?? 0), Math.abs(is[at] ?? 0)),
-    0,
-  );
   const terms = termsOf(trace, pass, moved);
   return {
-    name: outputs.length === 1 ? (first.name ?? nameOf(nodes.get(first.node), first.output_nr)) : "",
+    name:
+      outputs.length === 1 ? (first.name ?? nameOf(nodesById(graph).get(first.node), first.output_nr)) : "",
     v,
-    real: dot(v, change),
+    real,
     predicted: terms === null ? null : terms.reduce((sum, term) => sum + term.gradient * term.change, 0),
     terms: terms ?? [],
-    rounding: ROUNDINGS * epsilon * magnitude,
+    rounding,
   };
 }
 
@@ -282,7 +275,7 @@ function unseenIn(pairs: readonly (readonly [Node, Node])[]): string | null {
   for (const [node, other] of pairs) {
     for (const [place, operand] of node.inputs.entries()) {
       if (operand.edge !== undefined) continue;
-      const change = changeOf(operand.value, other.inputs[place]?.value ?? null);
+      const change = changeOf(operand.value, other.inputs[place]?.value);
       if (change?.some((entry) => entry !== 0)) return operand.source ?? operand.name;
     }
   }
@@ -303,12 +296,6 @@ function nameOf(node: Node | undefined, outputNr: number): string {
 
 function firstValue(node: Node): TensorValue | null {
   return node.outputs[0]?.value ?? null;
-}
-
-function changeOf(was: TensorValue | null, is: TensorValue | null): readonly number[] | null {
-  const [before, after] = [numbersOf(was), numbersOf(is)];
-  if (before === null || after === null || before.length !== after.length) return null;
-  return after.map((entry, at) => (Object.is(entry, before[at]) ? 0 : entry - (before[at] ?? 0)));
 }
 
 function zeros(value: TensorValue | null): readonly number[] | null {

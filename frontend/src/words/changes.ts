@@ -16,7 +16,17 @@ export function changeText(
     const largest = change.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     return label("player-nudge-many", { number: signed(largest, precision) });
   }
-  const written = change.map((entry) => signed(entry, precision)).join(", ");
+  return listed(change, shape, (entry) => signed(entry, precision));
+}
+
+/** `1`, `[1, 2, …]`. */
+export function listed(
+  entries: readonly number[],
+  shape: readonly number[],
+  write: (entry: number) => string,
+  most = entries.length,
+): string {
+  const written = [...entries.slice(0, most).map(write), ...(entries.length > most ? ["…"] : [])].join(", ");
   return shape.length === 0 ? written : `[${written}]`;
 }
 

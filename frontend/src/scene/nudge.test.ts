@@ -59,7 +59,7 @@ it("a nudge of nothing changes nothing, and that is its prediction", () => {
   }
 });
 
-const nothing = { name: "y", was: [], is: [], change: [], v: [], terms: [], rounding: 1e-12 };
+const nothing = { name: "y", isBare: true, real: 0, predicted: 0, terms: [], rounding: 1e-12 };
 
 it.each([
   ["a straight line", (x: number) => 3 * x, 2, 3, "none"],
@@ -73,7 +73,7 @@ it.each([
   ["a jump on the way", (x: number) => (x > 1 ? 5 + x : x), 1, 1, "unsettled"],
 ] as const)("the difference between both is told for %s", (_, f, x, slope, verdict) => {
   /** f at x with the slope that backward claims. */
-  const by = (h: number) => ({ ...nothing, real: f(x + h) - f(x), predicted: slope * h });
+  const by = (h: number) => ({ ...nothing, difference: f(x + h) - f(x) - slope * h });
   for (const h of verdict === "unsettled" ? [0.1] : [0.1, -0.1, 0.02])
     expect(judge(by(h), by(h / 2), by(h / 4))).toBe(verdict);
 });

@@ -28,12 +28,15 @@ export interface NudgedTensor {
 
 /** How the change of the output compares with the gradient times the change of the input. */
 export interface NudgedOutput {
+  /** `loss`, or `v · y` where what is predicted is v times the change of several numbers. */
   readonly name: string;
-  readonly v: readonly number[];
+  readonly isBare: boolean;
   /** v times the real change of the outputs: of L, where v is dL/dy. */
   readonly real: number;
   /** The gradients at the leaves times their changes; null where none arrived. */
   readonly predicted: number | null;
+  /** What is left of `real`; null where nothing is predicted. */
+  readonly difference: number | null;
   readonly terms: readonly Term[];
   /** What rounding alone may make of `real`. */
   readonly rounding: number;
@@ -170,9 +173,9 @@ export function slot(node: string, outputNr: number): string {
 export type Verdict = "none" | "second" | "first" | "unsettled";
 
 export function judge(whole: NudgedOutput, half: NudgedOutput, quarter: NudgedOutput): Verdict | null {
-  const differences = [whole, half, quarter].map(differenceOf);
-  const [difference, rest, least] = differences;
-  if (difference == null || rest == null || least == null) return null;
+  const differences = [whole, half, quarter].map(({ difference }) => Math.abs(difference ?? Number.NaN));
+  const [difference = 0, rest = 0, least = 0] = differences;
+  if (whole.difference === null) return null;
   if (!differences.every(Number.isFinite)) return "unsettled";
   if (difference <= whole.rounding) return "none";
   const ratio = difference / Math.max(rest, Number.MIN_VALUE);
@@ -187,10 +190,6 @@ export function judge(whole: NudgedOutput, half: NudgedOutput, quarter: NudgedOu
     (each) => each >= FIRST_ORDER.least && each <= FIRST_ORDER.most,
   );
   return isHalved ? "first" : "unsettled";
-}
-
-function differenceOf({ real, predicted }: NudgedOutput): number | null {
-  return predicted === null ? null : Math.abs(real - predicted);
 }
 
 /**
@@ -225,12 +224,16 @@ function outputOf(
         ROUNDINGS * epsilon * Math.abs(weight) * Math.max(Math.abs(was?.[at] ?? 0), Math.abs(is?.[at] ?? 0));
   }
   const terms = termsOf(trace, pass, moved);
+  const predicted = terms?.reduce((sum, { gradient, change }) => sum + gradient * change, 0) ?? null;
+  const own = first.name ?? nameOf(nodesById(graph).get(first.node), first.output_nr);
+  const name = (outputs.length === 1 && own) || "y";
+  const isBare = v.length === 1 && v[0] === 1;
   return {
-    name:
-      outputs.length === 1 ? (first.name ?? nameOf(nodesById(graph).get(first.node), first.output_nr)) : "",
-    v,
+    name: isBare ? name : `v\u00a0·\u00a0${name}`,
+    isBare,
     real,
-    predicted: terms === null ? null : terms.reduce((sum, term) => sum + term.gradient * term.change, 0),
+    predicted,
+    difference: predicted === null ? null : real - predicted,
     terms: terms ?? [],
     rounding,
   };

@@ -54,7 +54,6 @@ const SEAT = "gradwalk.seat";
 const PRESENTS = "gradwalk.presents";
 
 export class LiveRoom {
-  role = $state<Role | null>(null);
   view = $state.raw<RoomView | null>(null);
   connected = $state(true);
   /** A follower that tries something of its own. */
@@ -64,6 +63,10 @@ export class LiveRoom {
   /** Something to tell: a sentence. */
   trouble = $state<string | null>(null);
   key = $state.raw<RoomKey | null>(null);
+  readonly role = $derived.by((): Role | null => {
+    if (this.key === null) return null;
+    return this.key.secret === null ? "follower" : "presenter";
+  });
 
   private listening: AbortController | null = null;
   private told = "";
@@ -81,25 +84,25 @@ export class LiveRoom {
     return shown === undefined || shown.revealed ? null : shown.question;
   });
 
+  private readonly fail = (error: unknown): void => {
+    this.trouble = error instanceof Error ? error.message : label("page-went-wrong");
+  };
+
   async open(showing: Showing): Promise<void> {
-    try {
-      const shown = this.shownNow(showing);
-      this.key = await openRoom(shown);
-      this.told = JSON.stringify(shown);
-      this.role = "presenter";
-      keep("sessionStorage", PRESENTS, JSON.stringify([this.key.code, this.key.secret]));
-      this.listen();
-    } catch (error) {
-      this.trouble = sentenceOf(error);
-    }
+    const shown = this.shownNow(showing);
+    const key = await openRoom(shown).catch(this.fail);
+    if (key === undefined) return;
+    this.key = key;
+    this.told = JSON.stringify(shown);
+    keep("sessionStorage", PRESENTS, JSON.stringify([key.code, key.secret]));
+    this.listen(key);
   }
 
   /** Comes in with a code, or comes back as the presenter with the secret too. */
   join(code: string, secret: string | null = null): void {
     const [room, participant] = (recall("sessionStorage", SEAT) ?? "").split(" ");
     this.key = { code, secret, participant: secret === null && room === code ? (participant ?? null) : null };
-    this.role = secret === null ? "follower" : "presenter";
-    this.listen();
+    this.listen(this.key);
   }
 
   /** Comes back as the presenter of the room that this tab opened, after a reload. */
@@ -112,7 +115,6 @@ export class LiveRoom {
     if (this.role === "presenter") keep("sessionStorage", PRESENTS, null);
     this.listening?.abort();
     this.listening = null;
-    this.role = null;
     this.view = null;
     this.key = null;
     this.detached = false;
@@ -161,10 +163,7 @@ export class LiveRoom {
 
   /** Sends a prediction to the hall. */
   answer(question: string, text: string): void {
-    if (this.key === null) return;
-    sendAnswer(this.key, question, text).catch((error: unknown) => {
-      this.trouble = sentenceOf(error);
-    });
+    if (this.key !== null) sendAnswer(this.key, question, text).catch(this.fail);
   }
 
   private shownNow({ question, revealed, speed }: Showing): Shown {
@@ -173,10 +172,7 @@ export class LiveRoom {
       trace: session.trace.started?.id ?? null,
       position: formatPosition(session.position),
       speed,
-      question:
-        question === null
-          ? null
-          : { id: question.id, prompt: promptOf(question).slice(0, PROMPT_CHARACTERS) },
+      question: question && { id: question.id, prompt: promptOf(question).slice(0, PROMPT_CHARACTERS) },
       revealed,
     };
   }
@@ -189,15 +185,16 @@ export class LiveRoom {
     if (key === null || pending === null || text === this.told) return;
     this.told = text;
     this.timer = setTimeout(() => this.tellPending(), TELL_EVERY_MS);
-    this.telling = presentState(key, pending).catch((error: unknown) => {
-      this.told = "";
-      this.trouble = sentenceOf(error);
-    });
+    this.telling = presentState(key, pending).then(
+      () => {},
+      (error) => {
+        this.told = "";
+        this.fail(error);
+      },
+    );
   }
 
-  private listen(): void {
-    const { key } = this;
-    if (key === null) return;
+  private listen(key: RoomKey): void {
     this.trouble = null;
     const listening = new AbortController();
     this.listening = listening;
@@ -217,11 +214,9 @@ export class LiveRoom {
         if (this.isFollowing && before?.revision !== view.revision) void this.takeOver(view);
       },
     }).then((end) => {
-      if (end.kind === "aborted") return;
-      const wasPresenter = this.role === "presenter";
+      if (end === null) return;
       this.leave();
-      if (end.kind === "refused") this.trouble = end.message;
-      else this.trouble = label(wasPresenter ? "page-room-closed" : "page-room-closed-by-lecturer");
+      this.trouble = end;
     });
   }
 
@@ -250,9 +245,5 @@ export class LiveRoom {
 }
 
 function promptOf({ lead, prompt }: Question): string {
-  return [...(lead === undefined ? [] : [lead]), markedUp(tell(prompt))].join(" ");
-}
-
-function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : label("page-went-wrong");
+  return `${lead ?? ""} ${markedUp(tell(prompt))}`.trim();
 }

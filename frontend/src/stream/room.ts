@@ -57,9 +57,6 @@ export interface RoomListeners {
   signal: AbortSignal;
 }
 
-/** `gone`: closed, or never opened; `refused` with the server's sentence. */
-export type RoomEnd = { kind: "gone" } | { kind: "refused"; message: string } | { kind: "aborted" };
-
 const CODE = /^[BCDFGHJKMNPQRSTVWXZ]{6}$/;
 const JSON_BODY = { "Content-Type": "application/json" };
 const BACKOFF_MS = [300, 700, 1500, 3000];
@@ -72,91 +69,74 @@ export function readCode(text: string): string | null {
 
 /** @throws {Error} with the server's sentence, or that it is out of reach */
 export async function openRoom(shown: Shown): Promise<RoomKey> {
-  const response = await send("POST", "/api/rooms", null, { shown });
+  const response = await send("POST", "", null, { shown });
   const { code, secret } = (await response.json()) as { code: string; secret: string };
   return { code, secret, participant: null };
 }
 
 /** Sets what everybody sees. */
-export async function presentState(key: RoomKey, shown: Shown): Promise<void> {
-  await send("PUT", `/api/rooms/${key.code}/state`, key.secret, { shown });
-}
+export const presentState = ({ code, secret }: RoomKey, shown: Shown): Promise<Response> =>
+  send("PUT", `/${code}/state`, secret, { shown });
 
-export async function sendAnswer(key: RoomKey, question: string, answer: string): Promise<void> {
-  const body = { participant: key.participant, answer: answer.slice(0, 80) };
-  await send("PUT", `/api/rooms/${key.code}/answers/${question}`, null, body);
-}
+export const sendAnswer = (
+  { code, participant }: RoomKey,
+  question: string,
+  answer: string,
+): Promise<Response> =>
+  send("PUT", `/${code}/answers/${question}`, null, { participant, answer: answer.slice(0, 80) });
 
 /** Says whether one follows or tries something of one's own. */
-export async function sendPresence(key: RoomKey, following: boolean): Promise<void> {
-  await send("PUT", `/api/rooms/${key.code}/participants/${key.participant}`, null, { following });
-}
+export const sendPresence = ({ code, participant }: RoomKey, following: boolean): Promise<Response> =>
+  send("PUT", `/${code}/participants/${participant}`, null, { following });
 
-export async function closeRoom(key: RoomKey): Promise<void> {
-  await send("DELETE", `/api/rooms/${key.code}`, key.secret, null);
-}
+export const closeRoom = ({ code, secret }: RoomKey): Promise<Response> => send("DELETE", `/${code}`, secret);
 
-/** Hands over every view until the room ends; comes back by itself when the line breaks. */
-export async function followRoom(key: RoomKey, listeners: RoomListeners): Promise<RoomEnd> {
-  const { signal } = listeners;
+/** Hands over every view until the room ends, and says why it did; null where one has left. Comes back by itself. */
+export async function followRoom(key: RoomKey, listeners: RoomListeners): Promise<string | null> {
+  const { signal, onview, onseated, onconnected } = listeners;
+  const gone = label(key.secret === null ? "page-room-closed-by-lecturer" : "page-room-closed");
   let { participant } = key;
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
       if (key.secret === null && participant === null) {
         const path = `/api/rooms/${key.code}/participants`;
         const response = await fetch(path, { method: "POST", headers: JSON_BODY, signal });
-        if (response.status === 404) return { kind: "gone" };
+        if (response.status === 404) return gone;
         if (!response.ok) throw new Error(response.statusText);
         participant = ((await response.json()) as { participant: string }).participant;
-        listeners.onseated?.(participant);
+        onseated?.(participant);
       }
-      const end = await listen({ ...key, participant }, listeners, () => {
-        failures = 0;
-        listeners.onconnected(true);
+      const query = participant === null ? "" : `?participant=${participant}`;
+      const headers = { Accept: "text/event-stream", ...authorization(key.secret) };
+      const response = await fetch(`/api/rooms/${key.code}/events${query}`, { headers, signal });
+      if (response.status === 404) return gone;
+      if (response.status === 403 || response.status === 422)
+        return textOf(tellProblem(await problemOf(response)));
+      if (!response.ok) throw new Error(response.statusText);
+      failures = 0;
+      onconnected(true);
+      let isClosed = false;
+      await readEvents(response, ({ event, data }) => {
+        if (event === "closed") isClosed = true;
+        else if (event === "room") onview(JSON.parse(data) as RoomView);
       });
-      if (end !== null) return end;
+      if (isClosed) return gone;
     } catch {
       // Out of reach: tried again below.
     }
     if (signal.aborted) break;
-    listeners.onconnected(false);
+    onconnected(false);
     // At random, so that a hall that lost its line does not come back in the same instant.
     const most = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 0;
     await pause(most * (0.5 + Math.random()), signal);
   }
-  return { kind: "aborted" };
+  return null;
 }
 
-/** One connection; null when it broke. */
-async function listen(
-  key: RoomKey,
-  { onview, signal }: RoomListeners,
-  onalive: () => void,
-): Promise<RoomEnd | null> {
-  const query = key.participant === null ? "" : `?participant=${key.participant}`;
-  const headers: Record<string, string> = { Accept: "text/event-stream", ...authorization(key.secret) };
-  const response = await fetch(`/api/rooms/${key.code}/events${query}`, { headers, signal });
-  if (response.status === 404) return { kind: "gone" };
-  if (response.status === 403 || response.status === 422) {
-    return { kind: "refused", message: textOf(tellProblem(await problemOf(response))) };
-  }
-  if (!response.ok) return null;
-  let closed = false;
-  onalive();
-  await readEvents(response, ({ event, data }) => {
-    if (event === "closed") closed = true;
-    else if (event === "room") onview(JSON.parse(data) as RoomView);
-  });
-  return closed ? { kind: "gone" } : null;
-}
-
-async function send(method: string, path: string, secret: string | null, body: unknown): Promise<Response> {
+async function send(method: string, path: string, secret: string | null, body?: unknown): Promise<Response> {
   const headers = { ...JSON_BODY, ...authorization(secret) };
-  const response = await fetch(path, {
-    method,
-    headers,
-    ...(body === null ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await fetch(`/api/rooms${path}`, init).catch(() => {
     throw new Error(label("page-server-unreachable"));
   });
   if (!response.ok) throw new Error(textOf(tellProblem(await problemOf(response))));

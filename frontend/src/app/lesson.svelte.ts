@@ -33,10 +33,17 @@ export interface Hall {
   send(question: string, answer: string): void;
 }
 
+type Verdicts = ReadonlyMap<string, Verdict | null>;
+
 export class Lesson {
-  /** By the question's id, null where it was passed over; of one program. */
-  private answered = $state.raw<ReadonlyMap<string, Verdict | null>>(new Map());
-  private program = $state<string | null>(null);
+  /** Of one program, by the question's id; null where it was passed over. */
+  private closed = $state.raw<{ program: string | null; verdicts: Verdicts }>({
+    program: null,
+    verdicts: new Map(),
+  });
+  private readonly verdicts = $derived.by(
+    (): Verdicts => (this.closed.program === this.session.ranSource ? this.closed.verdicts : new Map()),
+  );
   /** The furthest place of the backward walk that has been on show. */
   private reached: Position | null = null;
   private reachedIn: string | null = null;
@@ -96,7 +103,7 @@ export class Lesson {
         const position = { direction: "backward", step, phase } as const;
         if (!isBeyond(position, from) || isBeyond(position, to)) continue;
         const asked = this.askedAt(position);
-        if (asked !== null && !(this.isCurrent && this.answered.has(asked.id))) return asked;
+        if (asked !== null && !this.verdicts.has(asked.id)) return asked;
       }
     }
     return null;
@@ -113,13 +120,11 @@ export class Lesson {
   /** The question that must be answered before the phase is shown; null where there is none. */
   readonly question = $derived.by((): Question | null => {
     const { asked } = this;
-    return asked === null || (this.isCurrent && this.answered.has(asked.id)) ? null : asked;
+    return asked === null || this.verdicts.has(asked.id) ? null : asked;
   });
 
   /** What was said to the last answer, while its phase is on show. */
-  readonly verdict = $derived.by((): Verdict | null =>
-    this.asked === null || !this.isCurrent ? null : (this.answered.get(this.asked.id) ?? null),
-  );
+  readonly verdict = $derived.by((): Verdict | null => this.verdicts.get(this.asked?.id ?? "") ?? null);
 
   /** What is on show: where one stands, or before it while a question is open. */
   readonly moment = $derived.by((): Position => {
@@ -174,12 +179,7 @@ export class Lesson {
   }
 
   private close(question: Question, verdict: Verdict | null): void {
-    const before = this.isCurrent ? this.answered : [];
-    this.answered = new Map([...before, [question.id, verdict] as const]);
-    this.program = this.session.ranSource;
-  }
-
-  private get isCurrent(): boolean {
-    return this.program === this.session.ranSource;
+    const verdicts = new Map(this.verdicts).set(question.id, verdict);
+    this.closed = { program: this.session.ranSource, verdicts };
   }
 }

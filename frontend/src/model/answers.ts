@@ -3,7 +3,7 @@ import { fact, numbers } from "../protocol/facts";
 import type { Fact, Filling } from "../protocol/trace.gen";
 import { sameShape } from "./matrix";
 import { agree } from "./mistakes";
-import type { Question, Typed } from "./questions";
+import type { Exercise, Typed } from "./questions";
 
 /** Numbers that were typed, or the ids of what was chosen. */
 export type Answer = readonly number[] | readonly string[];
@@ -47,7 +47,7 @@ function readNumber(text: string): number | null {
 }
 
 /** What was answered, as it is put into a sentence. */
-export function answered(question: Question, answer: Answer): Filling {
+export function answered(question: Exercise, answer: Answer): Filling {
   if ("choices" in question) {
     const names = question.choices.flatMap(({ id, name }) =>
       (answer as string[]).includes(id) ? [name] : [],
@@ -66,7 +66,7 @@ const RIGHT = {
   nodes: "ask-right-nodes",
 } as const;
 
-export function judge(question: Question, answer: Answer): Verdict {
+export function judge(question: Exercise, answer: Answer): Verdict {
   const is = answered(question, question.answer);
   if (isSame(question, answer, question.answer))
     return { isRight: true, said: fact(RIGHT[question.kind], { is }) };
@@ -79,13 +79,13 @@ export function judge(question: Question, answer: Answer): Verdict {
   };
 }
 
-function isSame(question: Question, a: Answer, b: Answer): boolean {
+function isSame(question: Exercise, a: Answer, b: Answer): boolean {
   if ("choices" in question)
     return a.length === b.length && a.every((id) => (b as Answer[number][]).includes(id));
   return (question.kind === "shape" ? sameShape : agree)(a as number[], b as number[]);
 }
 
-function whyWrong(question: Question, said: Answer): Fact | null {
+function whyWrong(question: Exercise, said: Answer): Fact | null {
   if (!("choices" in question))
     return question.mistakes.find(({ values }) => isSame(question, said, values))?.because ?? null;
   const ids = said as readonly string[];

@@ -34,33 +34,35 @@ export interface Choice {
   readonly name: Fact;
 }
 
-interface Asked {
-  /** `4.3`: the phase that answers it. */
-  readonly id: string;
-  readonly position: Position;
-  /** What the lecturer wrote before it. */
-  readonly lead?: string;
-  readonly prompt: Fact;
-}
-
 /** To be typed: a number for each asked entry, or of a shape the sizes. */
-export interface Typed extends Asked {
+export interface Typed {
   readonly kind: "sum" | "value" | "grad" | "shape";
+  readonly prompt: Fact;
   readonly answer: readonly number[];
   /** Wrong answers that have a reason, the most telling first. */
   readonly mistakes: readonly Mistake[];
 }
 
 /** To be chosen: any number of nodes, or one sign. */
-export interface Chosen extends Asked {
+export interface Chosen {
   readonly kind: "sign" | "nodes";
+  readonly prompt: Fact;
   readonly choices: readonly Choice[];
   readonly answer: readonly string[];
   /** Why a wrong one is wrong, by its id. */
   readonly reasons: ReadonlyMap<string, Fact>;
 }
 
-export type Question = Typed | Chosen;
+export type Exercise = Typed | Chosen;
+
+/** An exercise at its place. */
+export type Question = Exercise & {
+  /** `4.3`: the phase that answers it. */
+  readonly id: string;
+  readonly position: Position;
+  /** What the lecturer wrote before it. */
+  readonly lead?: string;
+};
 
 const SIGNS = ["ask-positive", "ask-negative", "ask-zero"] as const;
 /** More numbers than these nobody types. */
@@ -75,19 +77,9 @@ export function questionAt(trace: TraceState, position: Position): Question | nu
   const node = nodeAt(trace, position);
   const graph = passAt(trace, position)?.started.graph;
   if (step === null || node === null || graph === undefined) return null;
-  const context: Context = { trace, position, step, node, graph, id: formatPosition(position) };
-  switch (position.phase) {
-    case "collect":
-      return askForSum(context);
-    case "multiply":
-      return askForProduct(context);
-    case "send":
-      return askForNodes(context);
-    case "land":
-      return askForGrad(context);
-    default:
-      return null;
-  }
+  const ask = ASK[position.phase ?? ""];
+  const exercise = ask?.({ step, node, graph }) ?? null;
+  return exercise && { ...exercise, id: formatPosition(position), position };
 }
 
 /** The phases of a step that have a question, in order. */
@@ -103,15 +95,19 @@ export function momentBefore(trace: TraceState, question: Question): Position {
 }
 
 interface Context {
-  readonly trace: TraceState;
-  readonly position: Position;
   readonly step: Step;
   readonly node: Node;
   readonly graph: Graph;
-  readonly id: string;
 }
 
-function askForSum({ step, node, graph, position, id }: Context): Typed | null {
+const ASK: Readonly<Record<string, (context: Context) => Exercise | null>> = {
+  collect: askForSum,
+  multiply: askForProduct,
+  send: askForNodes,
+  land: askForGrad,
+};
+
+function askForSum({ step, node, graph }: Context): Typed | null {
   const outputNr = step.contributions.find(
     ({ output_nr }) => step.contributions.filter((each) => each.output_nr === output_nr).length > 1,
   )?.output_nr;
@@ -128,8 +124,6 @@ function askForSum({ step, node, graph, position, id }: Context): Typed | null {
   const name = node.leaf ?? node.outputs[outputNr]?.name;
   return {
     kind: "sum",
-    id,
-    position,
     prompt: fact("ask-sum", {
       name: name == null ? fact("result-of", { op: code(node.label) }) : code(name),
       count: parts.length,
@@ -140,8 +134,7 @@ function askForSum({ step, node, graph, position, id }: Context): Typed | null {
   };
 }
 
-function askForProduct(context: Context): Question | null {
-  const { step, node, graph, position, id } = context;
+function askForProduct({ step, node, graph }: Context): Exercise | null {
   if (step.accumulate !== null) return null;
   const ways = node.inputs.flatMap((operand) => {
     const returned = returnedFor(step, operand.argnum);
@@ -156,11 +149,9 @@ function askForProduct(context: Context): Question | null {
   const name = calledIn(graph, operand);
   const answer = numbersOf(returned);
   const v = step.grad_outputs.find(isTensor);
-  const head = { id, position };
   const outputShape = v?.shape ?? [];
   const { shape } = returned;
   const shapes: Typed = {
-    ...head,
     kind: "shape",
     prompt: fact("ask-shape", { shape: { shape: [...outputShape] }, name }),
     answer: shape,
@@ -182,7 +173,6 @@ function askForProduct(context: Context): Question | null {
     const sign = signOf(answer[entry] ?? 0);
     const isOther = (each: string): boolean => each !== sign && ![each, sign].includes("ask-zero");
     return {
-      ...head,
       kind: "sign",
       prompt: fact("ask-sign", { asked: entryOf(name, [entry], returned) }),
       choices: SIGNS.map((id) => ({ id, name: fact(id) })),
@@ -191,7 +181,6 @@ function askForProduct(context: Context): Question | null {
     };
   }
   return {
-    ...head,
     kind: "value",
     prompt: fact("ask-product", { asked: entryOf(name, asked, returned) }),
     ...answersTo(answer, asked, mistakes),
@@ -211,43 +200,39 @@ function entriesInReach(answer: readonly number[], inReach: Entries, mistakes: r
     .map(({ entry }) => entry);
 }
 
-function askForNodes({ step, node, graph, position, id }: Context): Chosen | null {
+function askForNodes({ step, node, graph }: Context): Chosen | null {
   // Along a chain there is nothing to choose.
   if (step.accumulate !== null || node.inputs.filter(({ edge }) => edge !== undefined).length < 2)
     return null;
-  const answer: string[] = [];
+  const receivers = new Set<string>();
   const reasons = new Map<string, Fact>();
   for (const operand of node.inputs) {
     const producer = producerOf(graph, operand)?.node;
     if (producer === undefined) continue;
-    if (isTensor(step.grad_inputs[operand.argnum])) answer.push(producer);
+    if (isTensor(step.grad_inputs[operand.argnum])) receivers.add(producer);
     else if (!reasons.has(producer))
       reasons.set(producer, fact("ask-no-gradient", { name: calledIn(graph, operand) }));
   }
   for (const edge of graph.edges) {
     if (edge.from.node === node.id) reasons.set(edge.to.node, fact("ask-other-way"));
   }
-  const receivers = [...new Set(answer)];
-  if (receivers.length === 0) return null;
-  const others = graph.nodes
-    .map((each) => each.id)
-    .filter((each) => each !== node.id && !receivers.includes(each));
   // Those with a reason first: they are the likely mistakes.
-  others.sort((a, b) => Number(reasons.has(b)) - Number(reasons.has(a)));
-  const offered = new Set([...receivers, ...others.slice(0, Math.max(0, MOST_CHOICES - receivers.length))]);
-  if (offered.size <= receivers.length) return null;
+  const others = graph.nodes
+    .flatMap(({ id }) => (id === node.id || receivers.has(id) ? [] : [id]))
+    .sort((a, b) => Number(reasons.has(b)) - Number(reasons.has(a)))
+    .slice(0, Math.max(0, MOST_CHOICES - receivers.size));
+  if (receivers.size === 0 || others.length === 0) return null;
+  const offered = new Set([...receivers, ...others]);
   return {
     kind: "nodes",
-    id,
-    position,
     prompt: fact("ask-nodes", { node: node.name }),
-    choices: graph.nodes.filter(({ id: each }) => offered.has(each)).map((each) => choiceOf(each)),
-    answer: receivers,
+    choices: graph.nodes.filter(({ id }) => offered.has(id)).map(choiceOf),
+    answer: [...receivers],
     reasons,
   };
 }
 
-function askForGrad({ step, position, id }: Context): Typed | null {
+function askForGrad({ step }: Context): Typed | null {
   const { accumulate } = step;
   if (accumulate === null || !isTensor(accumulate.after)) return null;
   const [before, summand, after] = [accumulate.before, step.grad_outputs[0], accumulate.after].map(numbersOf);
@@ -256,8 +241,6 @@ function askForGrad({ step, position, id }: Context): Typed | null {
   const grad = code(`${accumulate.leaf}.grad`);
   return {
     kind: "grad",
-    id,
-    position,
     prompt: fact("ask-grad", {
       grad,
       before: numbers(pick(before, asked)),
@@ -300,18 +283,17 @@ function entryOf(name: string | Fact, asked: Entries, value: TensorValue): Filli
 }
 
 function choiceOf(each: Node): Choice {
+  const { id, leaf, outputs, span } = each;
   const node = nodeTitle(each);
-  const note = each.leaf === undefined ? (each.outputs[0]?.name ?? null) : fact("player-leaf");
-  const line = each.span === null ? null : String(each.span.line);
-  return { id: each.id, name: chosen(node, note, line) };
-}
-
-function chosen(node: string, note: Filling | null, line: string | null): Fact {
-  if (note === null)
-    return line === null ? fact("told", { text: node }) : fact("ask-node-in-line", { node, line });
-  return line === null
-    ? fact("ask-node", { node, note })
-    : fact("ask-node-noted-in-line", { node, note, line });
+  const note = leaf === undefined ? (outputs[0]?.name ?? null) : fact("player-leaf");
+  const line = span === null ? null : String(span.line);
+  if (note !== null && line !== null)
+    return { id, name: fact("ask-node-noted-in-line", { node, note, line }) };
+  if (note !== null) return { id, name: fact("ask-node", { node, note }) };
+  return {
+    id,
+    name: line === null ? fact("told", { text: node }) : fact("ask-node-in-line", { node, line }),
+  };
 }
 
 function signOf(value: number): (typeof SIGNS)[number] {

@@ -9,7 +9,7 @@ import type { Verdict } from "./answers";
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import { elementCount, sameShape } from "./matrix";
-import { linesOf, type Mistake, mistakesInSum, mistakesOf } from "./mistakes";
+import { agree, linesOf, type Mistake, mistakesInSum, mistakesOf } from "./mistakes";
 import { numbersOf, toNumber } from "./numbers";
 import type { Position } from "./position";
 import type { PassState, TraceState } from "./trace";
@@ -151,9 +151,8 @@ export function judgeWritten(intermediate: Intermediate, written: Written): Verd
         : fact("ask-written-shape-because", { ...shapes, because: fact(because) });
     return { isRight: false, said };
   }
-  if (wanted.every((entry, index) => equal(entry, values[index] ?? Number.NaN)))
-    return { isRight: true, said: fact("ask-written-exact") };
-  if (isClose(wanted, values, ROUNDING[gradient.dtype] ?? 0))
+  if (agree(wanted, values, 0)) return { isRight: true, said: fact("ask-written-exact") };
+  if (agree(wanted, values, ROUNDING[gradient.dtype] ?? 0))
     return { isRight: true, said: fact("ask-written-right") };
   const name = code(intermediate.variable);
   const because = whyWrong(intermediate, written);
@@ -165,9 +164,7 @@ export function judgeWritten(intermediate: Intermediate, written: Written): Verd
 }
 
 function whyWrong({ mistakes, contributions }: Intermediate, { values: said, wanted }: Written): Fact | null {
-  const mistake = mistakes.find(
-    ({ values }) => isClose(values, said, LOOSE) && !isClose(values, wanted, LOOSE),
-  );
+  const mistake = mistakes.find(({ values }) => agree(values, said) && !agree(values, wanted));
   if (mistake !== undefined) return mistake.because;
   const factor = factorBetween(wanted, said);
   if (factor !== null) return fact("ask-written-factor", { factor: numbers([factor]) });
@@ -176,7 +173,7 @@ function whyWrong({ mistakes, contributions }: Intermediate, { values: said, wan
 
 /** Whether what was written is what the sum of numeric contributions says. */
 export function agreesWithDifferences(numeric: readonly number[], written: Written): boolean {
-  return isClose(numeric, written.values, DIFFERENCES);
+  return agree(numeric, written.values, DIFFERENCES);
 }
 
 /** `v` times the numeric Jacobian, flat over the operand. */
@@ -203,7 +200,6 @@ const MOST_CELLS = 1024;
 /** An expression names functions without their module; so may what is written for it. */
 const EXPRESSION_NAMES =
   "from torch import abs, cos, cosh, exp, log, max, mean, min, relu, sigmoid, sign, sin, sinh, sqrt, sum, tan, tanh";
-const LOOSE = 5e-3;
 const DIFFERENCES = 2e-3;
 
 /** What may come of another order of the same operations. */
@@ -213,24 +209,6 @@ const ROUNDING: Readonly<Record<string, number>> = {
   float32: 1e-5,
   float64: 1e-12,
 };
-
-function equal(a: number, b: number): boolean {
-  return a === b || (Number.isNaN(a) && Number.isNaN(b));
-}
-
-function isClose(a: readonly number[], b: readonly number[], tolerance: number): boolean {
-  const scale = Math.max(0, ...a.filter(Number.isFinite).map(Math.abs));
-  return (
-    a.length === b.length &&
-    a.every((entry, index) => {
-      const other = b[index] ?? Number.NaN;
-      return (
-        equal(entry, other) ||
-        Math.abs(entry - other) <= tolerance * Math.max(Math.abs(entry), Math.abs(other), 1e-3 * scale)
-      );
-    })
-  );
-}
 
 function shapeMistake(said: readonly number[], is: readonly number[]) {
   if (sameShape([...said].reverse(), is)) return "ask-written-transposed";
@@ -243,10 +221,9 @@ function factorBetween(is: readonly number[], said: readonly number[]): number |
   const at = is.findIndex((entry) => entry !== 0 && Number.isFinite(entry));
   const factor = (said[at] ?? Number.NaN) / (is[at] ?? Number.NaN);
   if (!Number.isFinite(factor) || factor === 0) return null;
-  return isClose(
+  return agree(
     is.map((entry) => entry * factor),
     said,
-    LOOSE,
   )
     ? factor
     : null;
@@ -281,15 +258,12 @@ function uniqueName(wanted: string, used: Set<string>): string {
 }
 
 function literal({ shape, dtype, data = [] }: TensorValue): string {
-  const flat = data.map(pythonNumber);
-  const dimensions = shape.length === 1 ? "" : `.reshape(${shape.join(", ")})`;
-  if (shape.length === 0) return `torch.tensor(${flat[0] ?? "0"}, dtype=torch.${dtype})`;
-  return `torch.tensor([${flat.join(", ")}], dtype=torch.${dtype})${dimensions}`;
+  return `torch.tensor([${data.map(pythonNumber).join(", ")}], dtype=torch.${dtype}).reshape([${shape}])`;
 }
 
 function pythonNumber(cell: Cell): string {
   const value = toNumber(cell);
-  return Number.isFinite(value) ? String(value) : `float("${String(value)}")`;
+  return Number.isFinite(value) ? String(value) : `float("${value}")`;
 }
 
 /** `1.5, nan, -inf, True`. */

@@ -367,10 +367,12 @@ export function toldApart(
   return told;
 }
 
-export function agree(a: Numbers, b: Numbers): boolean {
-  return a.length === b.length && a.every((value, entry) => isClose(value, b[entry] ?? Number.NaN));
-}
-
-function isClose(a: number, b: number): boolean {
-  return Object.is(a, b) || a === b || Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+/** To a share of each number, or of a thousandth of the largest where one is next to nothing beside it. */
+export function agree(a: Numbers, b: Numbers, tolerance = TOLERANCE): boolean {
+  const scale = Math.max(0, ...a.filter(Number.isFinite).map(Math.abs)) / 1000;
+  const isClose = (one: number, other = Number.NaN): boolean =>
+    Object.is(one, other) ||
+    one === other ||
+    Math.abs(one - other) <= tolerance * Math.max(Math.abs(one), Math.abs(other), scale);
+  return a.length === b.length && a.every((one, at) => isClose(one, b[at]));
 }

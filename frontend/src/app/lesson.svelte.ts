@@ -1,7 +1,7 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
 import { type Answer, answered, judge, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
-import { maskTrace } from "../model/mask";
+import { type Horizon, maskTrace } from "../model/mask";
 import { compare, last, type Position, START, samePosition, stopsOfStep } from "../model/position";
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
@@ -21,10 +21,10 @@ function isBeyond(a: Position, b: Position | null): boolean {
   return b === null || (compare(a, b) ?? 0) > 0;
 }
 
-/** The trace up to a place, and of that nothing that answers the question. */
-function maskedFrom(position: Position, question: Question | null, trace: TraceState): TraceState {
+/** Up to a place, and of that nothing that answers the question. */
+function upTo(position: Position, question: Question | null = null): Horizon {
   const kind = question?.kind;
-  return maskTrace(trace, { position, isSumHidden: kind === "sum", isShapeHidden: kind === "shape" });
+  return { position, isSumHidden: kind === "sum", isShapeHidden: kind === "shape" };
 }
 
 /** A hall that is asked the same question: answers go there, and what is hidden stays hidden until it is revealed. */
@@ -135,23 +135,21 @@ export class Lesson {
     return this.question === null ? position : momentBefore(trace, this.question);
   });
 
-  /** The trace without what has not been reached, for everything that shows or tells. */
-  readonly trace = $derived.by((): TraceState => {
-    const { trace, view } = this.session;
-    const { question, ahead, moment } = this;
-    const { horizon } = this.byhand;
-    if (horizon !== null) return maskedFrom(horizon, null, trace);
-    if (question !== null || view.predict) return maskedFrom(moment, question, trace);
-    return ahead === null ? trace : maskedFrom(momentBefore(trace, ahead), ahead, trace);
+  /** Up to where the trace may be seen; null: all of it. */
+  private readonly horizon = $derived.by((): Horizon | null => {
+    const { question, ahead, moment, session, byhand } = this;
+    if (byhand.horizon !== null) return upTo(byhand.horizon);
+    if (question !== null || session.view.predict) return upTo(moment, question);
+    return ahead && upTo(momentBefore(session.trace, ahead), ahead);
   });
 
-  readonly isMasking = $derived.by(
-    () =>
-      this.question !== null ||
-      this.ahead !== null ||
-      this.session.view.predict ||
-      this.byhand.horizon !== null,
-  );
+  /** The trace without what has not been reached, for everything that shows or tells. */
+  readonly trace = $derived.by((): TraceState => {
+    const { trace } = this.session;
+    return this.horizon === null ? trace : maskTrace(trace, this.horizon);
+  });
+
+  readonly isMasking = $derived.by(() => this.horizon !== null);
 
   /** The answer that went to the hall, while it is still hidden there. */
   readonly sent = $derived.by((): Answer | null =>

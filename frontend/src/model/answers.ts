@@ -1,4 +1,5 @@
 /** What a learner committed, read and judged: right, or wrong with the likely reason. */
+import type { Catalogue } from "../protocol/catalogue.gen";
 import { fact, numbers } from "../protocol/facts";
 import type { Fact, Filling } from "../protocol/trace.gen";
 import { sameShape } from "./matrix";
@@ -25,8 +26,7 @@ export function readAnswer({ kind, answer }: Typed, text: string): readonly numb
     const sizes = piecesOf(bare, /[\s,;x×*]+/);
     return sizes.length > 0 && sizes.every((size) => /^\d+$/.test(size)) ? sizes.map(Number) : null;
   }
-  const spelled = bare.replaceAll("\u2212", "-").replaceAll("∞", "inf");
-  const values = piecesOf(spelled, /[\s,;]+/).map(readNumber);
+  const values = piecesOf(bare, /[\s,;]+/).map(readNumber);
   return values.length === answer.length && values.every((value) => value !== null) ? values : null;
 }
 
@@ -37,13 +37,10 @@ function piecesOf(text: string, separator: RegExp): readonly string[] {
 }
 
 function readNumber(text: string): number | null {
-  const fraction = /^([-+]?[\d.]+)\/([\d.]+)$/.exec(text);
-  if (fraction !== null) return Number(fraction[1]) / Number(fraction[2]);
-  if (/^nan$/i.test(text)) return Number.NaN;
-  const infinite = /^([-+]?)inf(?:inity)?$/i.exec(text);
-  if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  const value = Number(text);
-  return Number.isNaN(value) ? null : value;
+  const spelled = text.replaceAll("\u2212", "-").replace(/inf(?:inity)?|∞/i, "Infinity");
+  const [, top, bottom = "1"] = /^([^/]+)(?:\/([^/]+))?$/.exec(spelled) ?? [];
+  const value = Number(top) / Number(bottom);
+  return Number.isNaN(value) && !/^nan$/i.test(text) ? null : value;
 }
 
 /** What was answered, as it is put into a sentence. */
@@ -57,26 +54,31 @@ export function answered(question: Exercise, answer: Answer): Filling {
   return question.kind === "shape" ? { shape: [...(answer as number[])] } : numbers(answer as number[]);
 }
 
-const RIGHT = {
-  sum: "ask-right",
-  value: "ask-right",
-  grad: "ask-right",
-  sign: "ask-right",
-  shape: "ask-right-shape",
-  nodes: "ask-right-nodes",
-} as const;
+/** Of a right answer more than its value can be said. */
+const RIGHT = { shape: "ask-right-shape", nodes: "ask-right-nodes" } as const;
 
 export function judge(question: Exercise, answer: Answer): Verdict {
   const is = answered(question, question.answer);
   if (isSame(question, answer, question.answer))
-    return { isRight: true, said: fact(RIGHT[question.kind], { is }) };
-  const said = answered(question, answer);
-  const because = whyWrong(question, answer);
-  return {
-    isRight: false,
-    said:
-      because === null ? fact("ask-wrong", { said, is }) : fact("ask-wrong-because", { said, is, because }),
-  };
+    return { isRight: true, said: fact(RIGHT[question.kind as keyof typeof RIGHT] ?? "ask-right", { is }) };
+  return wrong("ask-wrong", { said: answered(question, answer), is }, whyWrong(question, answer));
+}
+
+const WITH_REASON = {
+  "ask-wrong": "ask-wrong-because",
+  "ask-written-wrong": "ask-written-wrong-because",
+  "ask-written-shape": "ask-written-shape-because",
+} as const;
+
+/** With the reason where there is one. */
+export function wrong<K extends keyof typeof WITH_REASON>(
+  kind: K,
+  operands: { readonly [name in Catalogue[K]]: Filling },
+  because: Fact | null,
+): Verdict {
+  const said =
+    because === null ? { kind, operands } : { kind: WITH_REASON[kind], operands: { ...operands, because } };
+  return { isRight: false, said };
 }
 
 function isSame(question: Exercise, a: Answer, b: Answer): boolean {

@@ -5,7 +5,7 @@
  */
 import { code, fact, numbers } from "../protocol/facts";
 import type { Cell, Contribution, Fact, Gradient, TensorValue } from "../protocol/trace.gen";
-import type { Verdict } from "./answers";
+import { type Verdict, wrong } from "./answers";
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import { elementCount, sameShape } from "./matrix";
@@ -140,27 +140,16 @@ export function readWritten(stdout: string): ReadonlyMap<string, Written> {
 
 /** Right where every entry is the engine's own, to the last bit or up to rounding; else with the likely mistake. */
 export function judgeWritten(intermediate: Intermediate, written: Written): Verdict {
-  const { gradient } = intermediate;
-  const { values, wanted } = written;
-  if (!sameShape(written.shape, gradient.shape)) {
-    const shapes = { said: { shape: [...written.shape] }, is: { shape: gradient.shape } };
-    const because = shapeMistake(written.shape, gradient.shape);
-    const said =
-      because === null
-        ? fact("ask-written-shape", shapes)
-        : fact("ask-written-shape-because", { ...shapes, because: fact(because) });
-    return { isRight: false, said };
+  const { gradient, variable } = intermediate;
+  const { shape, values, wanted } = written;
+  if (!sameShape(shape, gradient.shape)) {
+    const shapes = { said: { shape: [...shape] }, is: { shape: gradient.shape } };
+    return wrong("ask-written-shape", shapes, shapeMistake(shape, gradient.shape));
   }
   if (agree(wanted, values, 0)) return { isRight: true, said: fact("ask-written-exact") };
   if (agree(wanted, values, ROUNDING[gradient.dtype] ?? 0))
     return { isRight: true, said: fact("ask-written-right") };
-  const name = code(intermediate.variable);
-  const because = whyWrong(intermediate, written);
-  const said =
-    because === null
-      ? fact("ask-written-wrong", { name })
-      : fact("ask-written-wrong-because", { name, because });
-  return { isRight: false, said };
+  return wrong("ask-written-wrong", { name: code(variable) }, whyWrong(intermediate, written));
 }
 
 function whyWrong({ mistakes, contributions }: Intermediate, { values: said, wanted }: Written): Fact | null {
@@ -210,23 +199,19 @@ const ROUNDING: Readonly<Record<string, number>> = {
   float64: 1e-12,
 };
 
-function shapeMistake(said: readonly number[], is: readonly number[]) {
-  if (sameShape([...said].reverse(), is)) return "ask-written-transposed";
-  if (elementCount(said) > elementCount(is)) return "ask-written-broadcast";
-  return elementCount(said) < elementCount(is) ? "ask-written-reduced" : null;
+function shapeMistake(said: readonly number[], is: readonly number[]): Fact | null {
+  if (sameShape(said.toReversed(), is)) return fact("ask-written-transposed");
+  const more = elementCount(said) - elementCount(is);
+  if (more === 0) return null;
+  return fact(more > 0 ? "ask-written-broadcast" : "ask-written-reduced");
 }
 
 /** The one factor by which all entries differ; null where there is none. */
 function factorBetween(is: readonly number[], said: readonly number[]): number | null {
   const at = is.findIndex((entry) => entry !== 0 && Number.isFinite(entry));
   const factor = (said[at] ?? Number.NaN) / (is[at] ?? Number.NaN);
-  if (!Number.isFinite(factor) || factor === 0) return null;
-  return agree(
-    is.map((entry) => entry * factor),
-    said,
-  )
-    ? factor
-    : null;
+  const scaled = is.map((entry) => entry * factor);
+  return Number.isFinite(factor) && factor !== 0 && agree(scaled, said) ? factor : null;
 }
 
 function mistakesIn(

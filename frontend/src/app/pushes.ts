@@ -11,6 +11,7 @@ import { formatNumber, type Precision, toNumber } from "../model/numbers";
 import type { TraceState } from "../model/trace";
 import { spelled } from "../protocol/values";
 import type { InputValue, Nested } from "../stream/client";
+import { entriesText } from "../words/values";
 
 export interface Push {
   /** `x[0]`; `ALONG` for the tangent. */
@@ -61,27 +62,16 @@ function alongTangents(trace: TraceState, controls: readonly InputControl[]): Pu
   // A part of the leaves would be another direction than the program's.
   if (moving.length === 0 || moving.length !== started?.tangents?.length) return null;
   const after = ({ control, tangent }: Moving, by: number) =>
-    control.entries.map(({ value }, place) => value + by * (tangent[place] ?? 0));
+    control.entries.map(({ value }, place) => spelled(value + by * (tangent[place] ?? 0)));
   return {
     name: ALONG,
     of: moving.map(({ control }) => control.key).join(", "),
     value: 1,
     text: (by, precision) =>
-      moving.map((each) => listed(after(each, by), each.control.shape, precision)).join(", "),
+      moving
+        .map((each) => entriesText({ data: after(each, by), shape: each.control.shape }, precision))
+        .join(", "),
     inputs: (by) =>
-      new Map(
-        moving.map((each) => [each.control.key, nest(after(each, by).map(spelled), each.control.shape)]),
-      ),
+      new Map(moving.map((each) => [each.control.key, nest(after(each, by), each.control.shape)])),
   };
-}
-
-function listed(entries: readonly number[], shape: readonly number[], precision: Precision): string {
-  return JSON.stringify(
-    nest(
-      entries.map((entry) => formatNumber(entry, precision)),
-      shape,
-    ),
-  )
-    .replaceAll('"', "")
-    .replaceAll(",", ", ");
 }

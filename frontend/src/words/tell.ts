@@ -61,7 +61,7 @@ function operand(given: Filling, precision: Precision): Operand {
   }
   if ("kind" in given) return tell(given, precision);
   if ("numbers" in given) {
-    return text(entriesText({ data: given.numbers, shape: given.shape ?? [], dtype: "" }, precision));
+    return text(entriesText({ data: given.numbers, shape: given.shape ?? [] }, precision));
   }
   return spellShape(given.shape);
 }

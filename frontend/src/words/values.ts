@@ -2,7 +2,7 @@
 import { isTensor } from "../model/gradients";
 import { isUnseen } from "../model/mask";
 import { formatNumber, HIDDEN, type Precision } from "../model/numbers";
-import type { Cell, Gradient, TensorValue } from "../protocol/trace.gen";
+import type { Cell, Gradient } from "../protocol/trace.gen";
 import { label, type Said, say, text, textOf } from "./say";
 
 /** As many entries are read aloud; of more only the shape. */
@@ -46,7 +46,10 @@ export function spellNumber(cell: Cell, precision: Precision): Said {
 }
 
 /** The entries of a short value, nested as its shape is. */
-export function entriesText({ data = [], shape }: TensorValue, precision: Precision): string {
+export function entriesText(
+  { data = [], shape }: { readonly data?: readonly Cell[]; readonly shape: readonly number[] },
+  precision: Precision,
+): string {
   let rows = data.map((cell) => formatNumber(cell, precision));
   for (const size of shape.toReversed()) {
     const grouped: string[] = [];

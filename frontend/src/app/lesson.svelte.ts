@@ -1,7 +1,7 @@
 /** The lesson on top of a trace: which question is open, what may be seen, what the lecturer noted at this place. */
 import { type Answer, answered, judge, type Verdict } from "../model/answers";
 import { directionsAt } from "../model/directions";
-import { type Horizon, maskTrace } from "../model/mask";
+import { maskTrace } from "../model/mask";
 import { compare, last, type Position, START, samePosition, stopsOfStep } from "../model/position";
 import { momentBefore, type Question, questionAt, questionsOfStep } from "../model/questions";
 import type { TraceState } from "../model/trace";
@@ -19,12 +19,6 @@ function hasPredictions(trace: TraceState): boolean {
 
 function isBeyond(a: Position, b: Position | null): boolean {
   return b === null || (compare(a, b) ?? 0) > 0;
-}
-
-/** Up to a place, and of that nothing that answers the question. */
-function upTo(position: Position, question: Question | null = null): Horizon {
-  const kind = question?.kind;
-  return { position, isSumHidden: kind === "sum", isShapeHidden: kind === "shape" };
 }
 
 /** A hall that is asked the same question: answers go there, and what is hidden stays hidden until it is revealed. */
@@ -135,21 +129,19 @@ export class Lesson {
     return this.question === null ? position : momentBefore(trace, this.question);
   });
 
-  /** Up to where the trace may be seen; null: all of it. */
-  private readonly horizon = $derived.by((): Horizon | null => {
-    const { question, ahead, moment, session, byhand } = this;
-    if (byhand.horizon !== null) return upTo(byhand.horizon);
-    if (question !== null || session.view.predict) return upTo(moment, question);
-    return ahead && upTo(momentBefore(session.trace, ahead), ahead);
-  });
-
   /** The trace without what has not been reached, for everything that shows or tells. */
   readonly trace = $derived.by((): TraceState => {
-    const { trace } = this.session;
-    return this.horizon === null ? trace : maskTrace(trace, this.horizon);
+    const { question, ahead, moment, session, byhand } = this;
+    const { trace, view } = session;
+    if (byhand.horizon !== null) return maskTrace(trace, byhand.horizon);
+    if (question !== null || view.predict) return maskTrace(trace, moment, question?.kind);
+    return ahead === null ? trace : maskTrace(trace, momentBefore(trace, ahead), ahead.kind);
   });
 
-  readonly isMasking = $derived.by(() => this.horizon !== null);
+  readonly isMasking = $derived.by(() => {
+    const { question, ahead, session, byhand } = this;
+    return (question ?? ahead ?? byhand.horizon) !== null || session.view.predict;
+  });
 
   /** The answer that went to the hall, while it is still hidden there. */
   readonly sent = $derived.by((): Answer | null =>

@@ -25,7 +25,7 @@ describe.each(["structures", "mlp-step"])("%s", (name) => {
       expect(read.steps[computing.index]?.grad_outputs).toEqual(stepOf(call.output)?.grad_outputs);
       for (const phase of ["rule", "multiply"] as const) {
         const position = { direction: "backward", step: computing.index + 1, phase } as const;
-        const known = maskTrace(trace, { position, isSumHidden: false, isShapeHidden: false });
+        const known = maskTrace(trace, position);
         const step = readAsCalls(known, () => false).steps[computing.index];
         for (const [at, { border }] of call.operands.entries()) {
           const returned = stepOf(border.node)?.grad_inputs[border.argnum];

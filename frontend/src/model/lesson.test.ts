@@ -64,11 +64,7 @@ it.each(TRACES)("nothing of %s beyond the horizon is left in the masked trace", 
   const trace = sampleTrace(name);
   for (const question of everyQuestion(trace)) {
     const moment = momentBefore(trace, question);
-    const masked = maskTrace(trace, {
-      position: moment,
-      isSumHidden: question.kind === "sum",
-      isShapeHidden: question.kind === "shape",
-    });
+    const masked = maskTrace(trace, moment, question.kind);
     const { step, phase } = question.position;
     const own = masked.steps[step - 1];
     if (own === undefined) throw new Error("masking lost a step");

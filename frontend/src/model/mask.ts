@@ -9,19 +9,10 @@ import { HIDDEN } from "./numbers";
 import { once } from "./once";
 import { hasCome, type Phase } from "./phases";
 import type { Position } from "./position";
+import type { Exercise } from "./questions";
 import { addsUp, stepAt } from "./selectors";
 import { standsFor } from "./stops";
 import type { PassState, TraceState } from "./trace";
-
-/** Up to where a trace is known. */
-export interface Horizon {
-  /** The last moment that may be seen. In the forward walk and at step 0 no gradient is. */
-  readonly position: Position;
-  /** The contributions of this step are known, their sum is not. */
-  readonly isSumHidden: boolean;
-  /** What the step returns is asked for by its shape. */
-  readonly isShapeHidden: boolean;
-}
 
 const UNTIL_THEN: Fact = { kind: "missing-hidden" };
 const UNKNOWN = "\\text{?}";
@@ -32,15 +23,23 @@ export function isUnseen(gradient: Gradient): boolean {
   return gradient === UNSEEN;
 }
 
-export function maskTrace(trace: TraceState, { position, isSumHidden, isShapeHidden }: Horizon): TraceState {
+/**
+ * The trace as it is known at its last moment that may be seen; in the forward walk and at step 0 no gradient is.
+ * @param asked what of that moment is asked for: the sum of the contributions, or the shape of what is returned
+ */
+export function maskTrace(
+  trace: TraceState,
+  position: Position,
+  asked: Exercise["kind"] | null = null,
+): TraceState {
   const known = position.direction === "backward" ? position.step : 0;
-  const phase = isSumHidden ? null : position.phase;
+  const phase = asked === "sum" ? null : position.phase;
   const last = trace.steps[known - 1];
   const current = last?.pass ?? 0;
   if (known >= trace.steps.length && isShown("land", phase) && trace.finished !== null) return trace;
   const steps = trace.steps.map((step, index) => {
     if (index >= known) return step.pass === current ? hideFirst(step) : hideStep(step);
-    return index === known - 1 ? hidePhases(step, phase, isShapeHidden) : step;
+    return index === known - 1 ? hidePhases(step, phase, asked === "shape") : step;
   });
   const replaced = new Map(trace.steps.map((step, index) => [step, steps[index] ?? step]));
   const passes = trace.passes.map((pass): PassState => {
@@ -65,7 +64,7 @@ export function knownInMotion(trace: TraceState, position: Position): TraceState
   const isAccumulating = position.phase === "land" && step.accumulate !== null;
   if (!isSumHidden && !isAccumulating) return trace;
   const seen: Position = isAccumulating ? { ...position, phase: "collect" } : position;
-  return maskTrace(trace, { position: seen, isSumHidden, isShapeHidden: false });
+  return maskTrace(trace, seen, isSumHidden ? "sum" : null);
 }
 
 /** The `seq` of the first step that is not wholly known; what came before it may be seen. */

@@ -47,7 +47,7 @@ describe("a drawn chain", () => {
   it("does not answer an open question", () => {
     const trace = sampleTrace("chain-of-two");
     const position = { direction: "backward", step: 2, phase: "rule" } as const;
-    const masked = maskTrace(trace, { position, isSumHidden: false, isShapeHidden: false });
+    const masked = maskTrace(trace, position);
     const chain = drawn(masked, "n0..n2");
     expect(chain?.links.map(({ running }) => running?.matrix.cells ?? null)).toEqual([[6, 14], null]);
     expect([chain?.product, chain?.verdict]).toEqual([null, null]);

@@ -28,7 +28,7 @@ it.each([
 
 it("a note gives no answer away", () => {
   const position = { direction: "backward", step: 1, phase: "collect" } as const;
-  const masked = maskTrace(noted(), { position, isSumHidden: true, isShapeHidden: false });
+  const masked = maskTrace(noted(), position, "sum");
   const [told = []] = notesTold(masked, position);
   expect(textOf(told)).toMatch(/^v \[\?, \?\], J \[\[6,/);
 });

@@ -53,7 +53,7 @@ describe.each(TRACES)("%s", (name) => {
   const trace = sampleTrace(name);
 
   it("has the same stops for whoever must not see the numbers yet", () => {
-    const masked = maskTrace(trace, { position: START, isSumHidden: false, isShapeHidden: false });
+    const masked = maskTrace(trace, START);
     expect(walkFrom(masked, START)).toEqual(walkFrom(trace, START));
   });
 

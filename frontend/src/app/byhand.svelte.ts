@@ -35,13 +35,12 @@ export interface Remark {
 export class ByHand {
   /** By the variable of the gradient. */
   written = $state<Record<string, string>>({});
-  remarks = $state.raw<ReadonlyMap<string, Remark>>(new Map());
+  /** By `keyOf`, as what is known. */
+  private remarks = $state.raw<ReadonlyMap<string, Remark>>(new Map());
   /** Why nothing could be checked at all. */
   trouble = $state.raw<Said | null>(null);
   isRunning = $state(false);
   private known = $state.raw<ReadonlySet<string>>(new Set());
-  /** Which pass of which trace all of this is about. */
-  private about = $state("");
   private readonly reports = new Map<string, Promise<GradcheckReport[] | Problem>>();
 
   constructor(private readonly session: Session) {}
@@ -50,6 +49,7 @@ export class ByHand {
   private readonly pass = $derived.by((): PassState | null =>
     passAt(this.session.trace, this.session.position),
   );
+  /** Which pass of which trace is written. */
   private readonly subject = $derived.by(() => `${this.session.trace.started?.id} ${this.pass?.index}`);
 
   /** Null while the trace is arriving. */
@@ -63,14 +63,12 @@ export class ByHand {
     Array.isArray(this.intermediates) ? this.intermediates : [],
   );
 
-  readonly isCurrent = $derived.by(() => this.about === this.subject);
-
   isKnown(variable: string): boolean {
-    return this.isCurrent && this.known.has(variable);
+    return this.known.has(keyOf(this.subject, variable));
   }
 
   remarkOn(variable: string): Remark | null {
-    return this.isCurrent ? (this.remarks.get(variable) ?? null) : null;
+    return this.remarks.get(keyOf(this.subject, variable)) ?? null;
   }
 
   readonly unsolved = $derived.by((): readonly Intermediate[] =>
@@ -86,53 +84,49 @@ export class ByHand {
 
   /** Gives one gradient away. */
   reveal(variable: string): void {
-    this.begin();
-    this.known = new Set([...this.known, variable]);
+    this.trouble = null;
+    this.know(keyOf(this.subject, variable));
   }
 
   /** Runs what was written, says what came of each line, then asks finite differences about it. */
   async check(): Promise<void> {
-    const { pass } = this;
+    const { pass, listed, subject } = this;
     if (pass === null || this.isRunning) return;
-    this.begin();
     this.isRunning = true;
     try {
-      const found = await this.run();
-      for (const [variable, written] of found) {
-        const intermediate = this.listed.find((each) => each.variable === variable);
-        if (intermediate !== undefined)
-          this.remark(variable, { verdict: judgeWritten(intermediate, written), differences: null });
+      const found = await this.run(subject, listed);
+      const judged = listed.flatMap((each) => {
+        const written = found.get(each.variable);
+        if (written === undefined) return [];
+        return [{ each, written, key: keyOf(subject, each.variable), verdict: judgeWritten(each, written) }];
+      });
+      for (const { key, verdict } of judged) {
+        this.remark(key, { verdict, differences: null });
+        if (verdict.isRight) this.know(key);
       }
-      const right = this.listed.filter(({ variable }) => this.remarks.get(variable)?.verdict.isRight);
-      this.known = new Set([...this.known, ...right.map(({ variable }) => variable)]);
-      for (const intermediate of this.listed) {
-        const written = found.get(intermediate.variable);
-        if (written !== undefined) await this.compare(pass, intermediate, written);
-      }
+      for (const { each, written, key, verdict } of judged)
+        this.remark(key, { verdict, differences: await this.compare(pass, each, written) });
     } finally {
       this.isRunning = false;
     }
   }
 
-  private begin(): void {
-    this.trouble = null;
-    if (this.isCurrent) return;
-    this.about = this.subject;
-    this.known = new Set();
-    this.remarks = new Map();
+  private know(key: string): void {
+    this.known = new Set(this.known).add(key);
   }
 
-  private remark(variable: string, remark: Remark): void {
-    this.remarks = new Map(this.remarks).set(variable, remark);
+  private remark(key: string, remark: Remark): void {
+    this.remarks = new Map(this.remarks).set(key, remark);
   }
 
   /** A line that raises is told about and left out, so that the others are still checked. */
-  private async run(): Promise<ReadonlyMap<string, Written>> {
+  private async run(subject: string, listed: readonly Intermediate[]): Promise<ReadonlyMap<string, Written>> {
     const { session } = this;
     const rest = new Map(Object.entries(this.written));
     this.remarks = new Map();
+    this.trouble = null;
     for (;;) {
-      const program = programOf(session.source, isExpression(session.source), this.listed, rest);
+      const program = programOf(session.source, isExpression(session.source), listed, rest);
       if ("because" in program) {
         this.trouble = tell(program.because);
         return new Map();
@@ -144,7 +138,7 @@ export class ByHand {
         if (problem !== null && found.size === 0) this.trouble = tellProblem(problem);
         return found;
       }
-      this.remark(row, {
+      this.remark(keyOf(subject, row), {
         verdict: {
           isRight: false,
           said: fact("page-by-hand-raised", {
@@ -170,16 +164,10 @@ export class ByHand {
     return { stdout, problem: events.find((event) => event.type === "problem") ?? null };
   }
 
-  private async compare(pass: PassState, intermediate: Intermediate, written: Written): Promise<void> {
-    const { variable } = intermediate;
-    const remark = this.remarks.get(variable);
-    if (remark === undefined) return;
+  private async compare(pass: PassState, intermediate: Intermediate, written: Written): Promise<string> {
     const numeric = await this.numericGradient(pass, intermediate);
-    const differences =
-      typeof numeric === "string"
-        ? label("page-by-hand-unknown", { why: numeric })
-        : label(agreesWithDifferences(numeric, written) ? "page-by-hand-agree" : "page-by-hand-disagree");
-    this.remark(variable, { ...remark, differences });
+    if (typeof numeric === "string") return label("page-by-hand-unknown", { why: numeric });
+    return label(agreesWithDifferences(numeric, written) ? "page-by-hand-agree" : "page-by-hand-disagree");
   }
 
   /** The sum of v times the numeric Jacobian over all that send to it, or why there is none. */
@@ -212,3 +200,5 @@ export class ByHand {
     return known;
   }
 }
+
+const keyOf = (subject: string, variable: string): string => `${subject} ${variable}`;

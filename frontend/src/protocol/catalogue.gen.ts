@@ -646,6 +646,10 @@ export interface Catalogue {
   "check-direction": "forward" | "name" | "backward";
   "check-not-linear": "name";
   "check-not-scaled": "name" | "scale";
+  "check-constant": "v";
+  "check-derivative-alone": "v";
+  "check-arrived": "v" | "value";
+  "check-swapped": "name" | "other";
   "check-identity": "name";
   "check-identity-times": "name" | "factor";
   "check-large-jacobian": "entries" | "most";

@@ -20,11 +20,12 @@ from torch.autograd.function import FunctionCtx
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import Differences, LocalJacobian
-from gradwalk.protocol.facts import Fact, fact, number
+from gradwalk.protocol.facts import Fact, Numbers, fact, in_turn, number
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
+from gradwalk.tracer.custom import grad_output_name
 from gradwalk.tracer.decimals import spell_non_finite
-from gradwalk.tracer.direction_check import SCALE, Gradients, compare_along
+from gradwalk.tracer.direction_check import SCALE, Gradients, are_swapped, compare_along, is_derivative_alone
 from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
 from gradwalk.tracer.node_calls import CallableNode, is_unpackable, unnoticed
@@ -40,6 +41,8 @@ _RUNS_PER_ENTRY: Final = 2 * (NARROWINGS + 1)
 _ROUNDED: Final = {torch.float64: 1e-9, torch.complex128: 1e-9, torch.float32: 1e-5, torch.complex64: 1e-5}
 """How far the rounding of the largest entry reaches into the others, in the program's own dtype."""
 _ROUNDED_ROUGHLY: Final = 3e-2
+_WRITTEN_OUT: Final = 4
+"""Entries of a vector that a sentence has room for."""
 _get_rng_state = torch.get_rng_state
 _no_grad = torch.no_grad
 
@@ -87,6 +90,7 @@ class BackwardChecks:
                 if differences is not None:
                     one["differences"] = differences
         self._compare_along(node, forward, call, jacobians, known, gradients)
+        self._recognize(node, forward, call, jacobians, gradients)
 
     def _compare_along(  # noqa: PLR0913 (what one step saw)
         self,
@@ -115,6 +119,27 @@ class BackwardChecks:
                     if found is not None:
                         one["differences"] = found
 
+    def _recognize(
+        self, node: Any, forward: Forward, call: Call, jacobians: Sequence[LocalJacobian], gradients: Gradients
+    ) -> None:
+        """Says which mistake it is, where it is one that many make."""
+        wrong = [one for one in jacobians if one.get("differences", {}).get("verdict") == "differs"]
+        argnums = sorted({one["argnum"] for one in wrong})
+        cost = (2 + 3 * len(argnums) ** 2) * (len(call.operations) + 1)
+        if not argnums or cost > self._left_along:
+            return
+        self._left_along -= cost
+        with _no_grad(), unnoticed():
+            of_zeros = _of(node, [None for _ in gradients.outputs])
+            # What arrived may be alike for two operands by chance.
+            drawn = [None if v is None else _drawn(v, slot) for slot, v in enumerate(gradients.outputs)]
+            others = Gradients(drawn, _of(node, drawn))
+            for one in wrong:
+                because = _constant(node, forward, one["argnum"], gradients, of_zeros)
+                because = because or _swapped(forward, one["argnum"], argnums, others)
+                if because is not None:
+                    one["differences"]["because"] = because
+
     def _afford(self, call: Call, function: type, jacobians: Sequence[LocalJacobian]) -> bool:
         if not any("data" in one["value"] for one in jacobians) or self._done[function] >= CHECKS_PER_FUNCTION:
             return False
@@ -130,9 +155,44 @@ class BackwardChecks:
 
 def _of_scaled(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
     """What backward returns for `SCALE` times these v's; nothing where it must not run again."""
+    return _of(node, [None if v is None else SCALE * v for v in grad_outputs])
+
+
+def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
+    """What backward returns for these v's, None being zeros; nothing where it must not run again."""
     if not is_repeatable(type(node)._forward_cls) or not is_unpackable(node):
         return []
-    return CallableNode(node, *sides_of(node)).of([None if v is None else SCALE * v for v in grad_outputs])
+    return CallableNode(node, *sides_of(node)).of(grad_outputs)
+
+
+def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of_zeros: Row) -> Fact | None:
+    """That backward does not use v: it returns the same for zeros, and not zeros as every product with v."""
+    returned, other = gradients.inputs[argnum], of_zeros[argnum] if argnum < len(of_zeros) else None
+    if returned is None or other is None or returned.dtype != other.dtype or returned.layout is not torch.strided:
+        return None
+    if not returned.any() or not torch.equal(returned, other):
+        return None
+    arrived = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
+    name = grad_output_name(type(node)._forward_cls, arrived[0] if arrived else 0)
+    if len(arrived) != 1 or not is_derivative_alone(forward, argnum, arrived[0], returned):
+        return fact("check-constant", v=name)
+    because, v = fact("check-derivative-alone", v=name), gradients.outputs[arrived[0]]
+    if v is None or v.dim() > 1 or v.numel() > _WRITTEN_OUT:
+        return because
+    value: Numbers = {"numbers": [spell_non_finite(float(each)) for each in v.reshape(-1)], "shape": [*v.shape]}
+    return in_turn(because, fact("check-arrived", v=name, value=value))
+
+
+def _drawn(v: torch.Tensor, seed: int) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(tuple(v.shape))).to(v.dtype)
+
+
+def _swapped(forward: Forward, argnum: int, wrong: Sequence[int], gradients: Gradients) -> Fact | None:
+    """That it returns the gradients of two operands in the wrong order."""
+    for other in wrong if gradients.inputs else ():
+        if other != argnum and are_swapped(forward, argnum, other, gradients):
+            return fact("check-swapped", name=forward.names[argnum], other=forward.names[other])
+    return None
 
 
 def _forward_of(node: Any, call: Call, given: tuple[Any, ...]) -> Forward:

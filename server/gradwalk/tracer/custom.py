@@ -27,6 +27,7 @@ from gradwalk.tracer.source import Program
 
 ENTRIES_KEPT: Final = 65_536
 """Of the tensors that a Function got, together."""
+_POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _CONSTANTS: Final = (int, float, complex, str, type(None), torch.dtype)
 
 
@@ -135,6 +136,16 @@ def parameter_names(function: type, count: int) -> list[str]:
             names.append(parameter.name)
     names += [f"input{position}" for position in range(len(names), count)]
     return names[:count]
+
+
+def grad_output_name(function: type, output: int) -> str:
+    """What its backward calls the gradient of an output."""
+    backward: Any = getattr(function, "backward", None)
+    try:
+        _, *names = [one for one in inspect.signature(backward).parameters.values() if one.kind in _POSITIONAL]
+    except (TypeError, ValueError):
+        return "grad_output"
+    return names[output].name if output < len(names) else "grad_output"
 
 
 class FunctionTexts:

@@ -76,18 +76,60 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
     if change is None:
         return None
     by_backward = _Sum().plus(_products(returned, d))
-    size = change.along.size + by_backward.size
-    allowed = _ROUNDED.get(operand.dtype, _ROUNDED_ROUGHLY) * size + change.rounding
-    is_apart = abs(change.along.total - by_backward.total) > allowed
-    if change.bend > allowed or not np.isfinite(size):
+    is_finite = np.isfinite(change.along.size + by_backward.size)
+    if change.bend > _allowed(change, by_backward, operand.dtype) or not is_finite:
         return None
     name = forward.names[argnum]
-    if is_apart:
+    if _are_apart(change, by_backward, operand.dtype):
         return {"verdict": "differs", "because": _because(name, change, by_backward, was_linear)}
     if change.is_identity or argnum >= len(gradients.scaled) or _is_scaled(returned, gradients.scaled[argnum]):
         # What hands its operand on may change v on purpose, as clipping does.
         return None
     return {"verdict": "differs", "because": fact("check-not-scaled", name=name, scale=number(SCALE))}
+
+
+def is_derivative_alone(forward: Forward, argnum: int, slot: int, returned: torch.Tensor) -> bool:
+    """Whether this is forward's slope, entry by entry or of one number: what a v of ones would give."""
+    operand = forward.operands[argnum]
+    if operand.is_complex() or returned.is_complex() or returned.shape != operand.shape:
+        return False
+    d = _direction(argnum, operand)
+    try:
+        (low, _, high), step = _runs_along(forward, argnum, d)
+        slope = (high[slot] - low[slot]) / (2 * step)  # type: ignore[operator]
+    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
+        return False
+    along = wider(returned) * d
+    if slope.numel() == 1:
+        along = along.sum()
+    is_alike = slope.numel() == along.numel() and not slope.is_complex()
+    return is_alike and torch.allclose(slope.reshape(-1), along.reshape(-1), rtol=1e-3, atol=1e-5)
+
+
+def are_swapped(forward: Forward, one: int, other: int, gradients: Gradients) -> bool:
+    """Whether what backward returned for each of two operands is right for the other one."""
+    return _is_of(forward, one, other, gradients) and _is_of(forward, other, one, gradients)
+
+
+def _is_of(forward: Forward, argnum: int, returned_for: int, gradients: Gradients) -> bool:
+    operand, returned = forward.operands[argnum], gradients.inputs[returned_for]
+    if returned is None or returned.shape != operand.shape or returned.is_complex() != operand.is_complex():
+        return False
+    d = _direction(argnum, operand)
+    try:
+        change = _change_along(forward, argnum, d, gradients.outputs)
+    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
+        return False
+    by_backward = _Sum().plus(_products(returned, d))
+    return change is not None and change.along.size > 0 and not _are_apart(change, by_backward, operand.dtype)
+
+
+def _allowed(change: _Change, by_backward: _Sum, dtype: torch.dtype) -> float:
+    return _ROUNDED.get(dtype, _ROUNDED_ROUGHLY) * (change.along.size + by_backward.size) + change.rounding
+
+
+def _are_apart(change: _Change, by_backward: _Sum, dtype: torch.dtype) -> bool:
+    return abs(change.along.total - by_backward.total) > _allowed(change, by_backward, dtype)
 
 
 def _is_scaled(returned: torch.Tensor, scaled: torch.Tensor | None) -> bool:
@@ -114,15 +156,21 @@ def _real(value: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 
-def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:
-    """None where an output cannot be compared."""
+def _runs_along(forward: Forward, argnum: int, d: torch.Tensor) -> tuple[list[list[torch.Tensor | None]], float]:
+    """The outputs a step before an operand, at it and a step after it, and the step."""
     operands = [wider(one) for one in forward.operands]
     step = STEP * max(1.0, float(operands[argnum].abs().max()))
 
     def outputs_at(moved: float) -> list[torch.Tensor | None]:
         return forward.run([one + moved * d if at == argnum else one for at, one in enumerate(operands)])
 
-    runs = [outputs_at(moved) for moved in (-step, 0.0, step)]
+    return [outputs_at(moved) for moved in (-step, 0.0, step)], step
+
+
+def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:
+    """None where an output cannot be compared."""
+    operand = wider(forward.operands[argnum])
+    runs, step = _runs_along(forward, argnum, d)
     found = _Change(_Sum(), 0.0, is_identity=True, rounding=0.0)
     for slot, v in enumerate(vs):
         if v is None:
@@ -133,7 +181,7 @@ def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[t
         slope = (high - low) / (2 * step)
         bend = float(_products(v, (high - 2 * here + low) / step).abs().sum())
         rounding = ROUNDINGS * torch.finfo(torch.float64).eps * float(_products(v, here).abs().sum()) / step
-        is_handed_on = here.dtype == d.dtype and here.shape == d.shape and torch.equal(here, operands[argnum])
+        is_handed_on = here.dtype == d.dtype and here.shape == d.shape and torch.equal(here, operand)
         found = _Change(
             found.along.plus(_products(v, slope)),
             found.bend + bend,

@@ -1217,6 +1217,10 @@ check-stops = forward hängt von `{ $name }` ab, aber backward gibt dafür None 
 check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung von forward { $forward }, aber nach dem, was backward für `{ $name }` zurückgab, { $backward }.
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
+check-constant = backward gibt dasselbe zurück, was auch immer `{ $v }` ist; es muss `{ $v }` mal die lokale Jacobi-Matrix zurückgeben.
+check-derivative-alone = backward gibt die lokale Ableitung allein zurück, dieselbe, was auch immer `{ $v }` ist. Sie muss mit dem multipliziert werden, was ankommt: `return { $v } * (…)`.
+check-arrived = Hier ist `{ $v }` = { $value }.
+check-swapped = was backward für `{ $name }` zurückgibt, ist der Gradient von `{ $other }`, und umgekehrt: Gib sie in der Reihenfolge der Argumente von forward zurück.
 check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.
 check-identity-times = forward gibt `{ $name }` unverändert weiter, aber backward multipliziert `v` mit { $factor }, wie es Gradient Reversal oder eine Skalierung mit Absicht tut.
 

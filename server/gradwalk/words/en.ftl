@@ -1218,6 +1218,10 @@ check-stops = forward depends on `{ $name }`, while backward returns None or zer
 check-direction = along a direction drawn by chance, `v` times the change of forward is { $forward }, while what backward returned for `{ $name }` says { $backward }.
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
 check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.
+check-constant = backward returns the same whatever `{ $v }` is, while it must return `{ $v }` times the local Jacobian.
+check-derivative-alone = backward returns the local derivative alone, the same whatever `{ $v }` is. It must be multiplied by what arrives: `return { $v } * (…)`.
+check-arrived = Here `{ $v }` is { $value }.
+check-swapped = what backward returns for `{ $name }` is the gradient of `{ $other }`, and the other way round: return them in the order of forward's arguments.
 check-identity = forward hands `{ $name }` on as it is, while backward changes `v`, as clipping of gradients does on purpose.
 check-identity-times = forward hands `{ $name }` on as it is, while backward multiplies `v` by { $factor }, as a gradient reversal or scaling does on purpose.
 

@@ -41,7 +41,7 @@ MISTAKES = re.findall(
 # By kind of problem: the program, the line, the fact.
 BAD = {
     "error": {
-        **{name: (source, int(line), fact) for name, line, fact, source, _ in MISTAKES},
+        **{name: (source, int(line), fact) for name, line, fact, source, _ in MISTAKES if "no-history" not in fact},
         "a view in a forward that raises": (FORWARD_RAISES, 4, "problem-refused matrix self must be a matrix"),
         "unknown name": (LEAF + "for i in range(2):\n    y = lenght", 3,
             "problem-unknown-name name 'lenght' is not defined problem-assign-first"),
@@ -139,9 +139,7 @@ BAD = {
         "gradient of a constant gradient": (LEAF + "g, = torch.autograd.grad((x * 3).sum(), x, create_graph=True)\n"
             "g.backward(torch.ones(2))", 3, "problem-no-history-constant g 2 problem-because-linear"),
         "once differentiable": (ONCE, 14, "problem-no-history-constant g 13 Sq"),
-        "detached output": (LEAF + "y = (x * 2).detach()\ny.backward()", 3, "problem-no-history-cut y .detach() 2"),
-        "inference mode": (LEAF + "with torch.inference_mode():\n    y = x * 2\ny.backward(torch.ones(2))", 4,
-            "problem-no-history-cut y torch.inference_mode() 3"),
+        **{name: (source, int(line), fact) for name, line, fact, source, _ in MISTAKES if "no-history" in fact},
         "comments only": ("# nothing\n", None, "problem-program-empty"),
     },
     "too_big": {

@@ -30,6 +30,8 @@ ABSENT = {
         "item": (BOTH + "z = x.sum().item()" + OUT, "missing-numbers x .item() 3", 3),
         "tolist": (BOTH + "z = torch.tensor(x.tolist())" + OUT, "missing-numbers x .tolist() 3", 3),
         "copied by torch.tensor": (BOTH + "z = torch.tensor(x)" + OUT, "missing-rebuilt x tensor 3", 3),
+        "inside a Function": (BOTH + F2.replace("2\n", "x\n") + "z = F2.apply(w)" + OUT,
+            "missing-inside x F2 10", 10),
         "overwritten": (BOTH + "z = x * 2\nx = torch.ones(2, requires_grad=True)" + OUT,
             "missing-reassigned-in-line x 4", 4),
         "not named in inputs": (BOTH + "z = x * 2\ny = (z * w).sum()\ny.backward(inputs=[w])", "missing-not-inputs x"),

@@ -274,6 +274,8 @@ export interface Catalogue {
   "problem-because-once": "function";
   "problem-because-linear": never;
   "problem-no-history-cut": "tensor" | "call";
+  "problem-no-history-inside": "tensor" | "call";
+  "problem-no-history-listed": "tensor" | "call";
   "problem-no-history-last-cut": "tensor" | "call";
   "problem-nothing-required": "names";
   "problem-nothing-cut": "names" | "call";
@@ -526,6 +528,7 @@ export interface Catalogue {
   "missing-no-grad": "name" | "call";
   "missing-discrete": "name" | "call";
   "missing-rebuilt": "name" | "call";
+  "missing-inside": "name" | "call";
   "missing-cut": "name" | "call";
   "missing-unused": "name";
   "missing-not-in-output": "name" | "call";

@@ -34,6 +34,7 @@ from gradwalk.tracer.originals import (
     can_have_gradient,
     frame_at,
     grad_fn_of,
+    is_grad_enabled,
     sequence_number,
     version_of,
     without_torch_function,
@@ -137,6 +138,8 @@ class CallLog:
         self.scope: Scope | None = None
         """The innermost open module call or composite."""
         self._opened: list[Scope] = []
+        self.forwards: list[tuple[str, Place | None, tuple[Any, ...]]] = []
+        """Of the custom Functions whose forward is running: its class, the call and its arguments."""
         self.inner: list[list[InnerCall]] = []
         """Innermost last: where operations inside a custom Function are listed."""
         self.chains = Chains()
@@ -464,7 +467,11 @@ class CallRecorder(TorchFunctionMode):
             self._guard(self._end_inner_call, entry, result)
         arguments = (*args, *kwargs.values())
         given, results = [*tensors_in(arguments)], [*tensors_in((result,))]
-        self._guard(log.cuts.sources.follow, func.__name__, arguments, given, results, target, frame)
+        cut = 0
+        if log.forwards and not is_grad_enabled():
+            name, place, own = log.forwards[-1]
+            cut = self._guard(log.cuts.note_of_function, "inside", name, place, given, own) or 0
+        self._guard(log.cuts.sources.follow, func.__name__, arguments, given, results, target, frame, 0, cut)
         if sequence_number() != low:
             self._guard(log.note, func.__name__, args, result, low, frame)
         elif isinstance(result, Tensor) and result.requires_grad:

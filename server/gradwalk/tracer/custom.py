@@ -4,13 +4,17 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Final
 
 import torch
 from torch.autograd.function import BackwardCFunction, once_differentiable
 
 from gradwalk.protocol.graph import Span
+from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.calls import CallLog
+from gradwalk.tracer.cuts import CutLog
+from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import (
     PROGRAM_FILES,
     Tensor,
@@ -19,6 +23,7 @@ from gradwalk.tracer.originals import (
     frame_at,
     innermost,
     is_functorch_wrapped,
+    is_grad_enabled,
     sequence_number,
     without_torch_function,
 )
@@ -47,11 +52,15 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
         if is_users:
             given = small_copies(args)
             log.inner.append(operations)
+            # Under no_grad the program itself leaves the graph.
+            place = snippet_place(frame_at(1)) if is_grad_enabled() else None
+            log.forwards.append((cls.__name__, place, (*args, *kwargs.values())))
         try:
             result = original.__get__(None, cls)(*args, **kwargs)
         finally:
             if is_users:
                 log.inner.pop()
+                log.forwards.pop()
         try:
             if sequence_number() != low:
                 call = log.note(cls.__name__, args, result, low, frame_at(1))
@@ -60,7 +69,7 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
                 call.operations = operations
                 call.given = given
                 log.note_constant_outputs(call, result)
-            log.cuts.follow(cls, args, result, None, frame_at(1))
+            _follow(log.cuts, cls, args, result, frame_at(1))
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
             on_failure(error)
         return result
@@ -76,6 +85,17 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
     of_classes = replaced(lambda: torch.autograd.Function, "apply", classmethod(apply))
     with of_classes, replaced(lambda: BackwardCFunction, "apply", apply_backward):
         yield
+
+
+def _follow(cuts: CutLog, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
+    """Enters what a Function kept out of the graph; lists and dicts are neither arguments nor outputs to autograd."""
+    if is_grad_enabled():
+        name, place = function.__name__, snippet_place(frame)
+        if isinstance(result, list | dict):
+            cuts.note_of_function("listed", name, place, args)
+        if not any(isinstance(one, Tensor) and one.requires_grad for one in args):
+            cuts.note_of_function("inside", name, place, tensors_in(args))
+    cuts.follow(function, args, tuple(result.values()) if isinstance(result, dict) else result, None, frame)
 
 
 def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -28,9 +28,10 @@ _REBUILDING: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor}
 )
 """They copy the values of a tensor into a new one."""
-CutKind = Literal["cut", "data", "detach", "discrete", "no_grad", "numbers", "rebuilt"]
+CutKind = Literal["cut", "data", "detach", "discrete", "inside", "listed", "no_grad", "numbers", "rebuilt"]
 """`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
-new tensor; `cut`: by another call."""
+new tensor; `inside`: used by a custom Function that did not get it as an argument of its own; `listed`: returned by one
+in a list or a dict; `cut`: by another call."""
 
 
 class Cut:
@@ -63,7 +64,9 @@ class Cut:
                 return fact("missing-numbers", name=name, call=call)
             case "rebuilt":
                 return fact("missing-rebuilt", name=name, call=call)
-            case "cut":
+            case "inside":
+                return fact("missing-inside", name=name, call=call)
+            case "cut" | "listed":
                 return fact("missing-cut", name=name, call=call)
 
 
@@ -139,15 +142,35 @@ class CutLog:
             return 0
         before = self._at[place]
         if len(before) < _LOOKED_AT and len(self.found) < _CUTS_KEPT:
-            leaves = frozenset(leaf for source in sources for leaf in self._leaves_of(source))
-            cut = next((one for one in before if one.leaves == leaves), None)
-            if cut is None:
-                cut = Cut(*found, place, leaves, self.sources.new())
-                self.found.append(cut)
-            before.append(cut)
+            self._enter(*found, place, self._leaves_of_all(sources))
         if not before:
             return 0
         return before[-1].bit
+
+    def _enter(self, kind: CutKind, call: str, place: Place, leaves: frozenset[int]) -> None:
+        before = self._at[place]
+        cut = next((one for one in before if one.leaves == leaves), None)
+        if cut is None:
+            cut = Cut(kind, call, place, leaves, self.sources.new())
+            self.found.append(cut)
+        before.append(cut)
+
+    def note_of_function(
+        self, kind: CutKind, function: str, place: Place | None, given: Iterable[Any], own: Iterable[Any] = ()
+    ) -> int:
+        """Enters what a custom Function keeps from the leaves of these tensors, except those of its `own` arguments."""
+        sources = [one for one in given if isinstance(one, torch.Tensor) and one.requires_grad]
+        known = [one for one in own if isinstance(one, torch.Tensor)]
+        if place is None or all(any(one is other for other in known) for one in sources):
+            return 0
+        leaves = self._leaves_of_all(sources) - self._leaves_of_all(known)
+        before = self._at[place]
+        if leaves and len(before) < _LOOKED_AT and len(self.found) < _CUTS_KEPT:
+            self._enter(kind, function, place, leaves)
+        return before[-1].bit if leaves and before else 0
+
+    def _leaves_of_all(self, tensors: Iterable[torch.Tensor]) -> frozenset[int]:
+        return frozenset(leaf for tensor in tensors for leaf in self._leaves_of(tensor))
 
     def _leaves_of(self, tensor: torch.Tensor, visited_max: int = 5_000) -> Iterator[int]:
         """Identities of the leaves that a tensor depends on."""

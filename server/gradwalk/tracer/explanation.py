@@ -50,6 +50,8 @@ _KINDS: Final[dict[str, ProblemKind]] = {
     "problem-no-history": "not_differentiable",
     "problem-no-history-constant": "not_differentiable",
     "problem-no-history-cut": "not_differentiable",
+    "problem-no-history-inside": "not_differentiable",
+    "problem-no-history-listed": "not_differentiable",
     "problem-no-history-last-cut": "not_differentiable",
     "problem-no-history-plain": "not_differentiable",
 }

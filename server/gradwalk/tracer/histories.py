@@ -10,6 +10,7 @@ from gradwalk.protocol.facts import Fact, code, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import is_once_differentiable
+from gradwalk.tracer.cuts import Cut
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
@@ -70,7 +71,7 @@ class Histories:
         for cut in reversed(self._log.cuts.found):
             if cut.bit & sources:
                 call = self._places.called(cut.call, cut.place)
-                return fact("problem-no-history-cut", tensor=spelled, call=call)
+                return _cut_off(cut, spelled, call)
         for call, bit in self._plain.values():
             if bit & sources:
                 return fact("problem-no-history-plain", tensor=spelled, call=call)
@@ -79,6 +80,16 @@ class Histories:
             call = self._places.called(cut.call, cut.place)
             return fact("problem-no-history-last-cut", tensor=spelled, call=call)
         return None
+
+
+def _cut_off(cut: Cut, tensor: Fact, call: Fact) -> Fact:
+    match cut.kind:
+        case "inside":
+            return fact("problem-no-history-inside", tensor=tensor, call=call)
+        case "listed":
+            return fact("problem-no-history-listed", tensor=tensor, call=call)
+        case _:
+            return fact("problem-no-history-cut", tensor=tensor, call=call)
 
 
 def _call_at(span: Span | None) -> Fact:

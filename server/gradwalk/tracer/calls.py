@@ -107,6 +107,8 @@ class Call:
     """Only for a custom Function: its class."""
     given: tuple[Any, ...] | None = None
     """Only for a custom Function of the program with small tensors: copies of its arguments, from before it ran."""
+    held: dict[str, tuple[int, TensorValue]] = field(default_factory=dict)
+    """Only for a custom Function: the tensors that ctx had as attributes when forward was over, identity and value."""
     operations: "list[InnerCall]" = field(default_factory=list)
     """Only for a custom Function: what its forward did."""
     as_scope: Scope | None = None

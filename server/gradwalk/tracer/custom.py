@@ -11,6 +11,7 @@ import torch
 from torch.autograd.function import BackwardCFunction, once_differentiable
 
 from gradwalk.protocol.graph import Span
+from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.cuts import CutLog
@@ -21,6 +22,7 @@ from gradwalk.tracer.originals import (
     clone,
     detach,
     frame_at,
+    grad_fn_of,
     innermost,
     is_functorch_wrapped,
     is_grad_enabled,
@@ -64,10 +66,8 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
         try:
             if sequence_number() != low:
                 call = log.note(cls.__name__, args, result, low, frame_at(1))
-                call.function = cls
-                call.parameters = forward_parameters(cls, args)
-                call.operations = operations
-                call.given = given
+                call.function, call.parameters = cls, forward_parameters(cls, args)
+                call.given, call.operations, call.held = given, operations, _held(log, result)
                 log.note_constant_outputs(call, result)
             _follow(log.cuts, cls, args, result, frame_at(1))
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
@@ -96,6 +96,14 @@ def _follow(cuts: CutLog, function: type, args: tuple[Any, ...], result: Any, fr
         if not any(isinstance(one, Tensor) and one.requires_grad for one in args):
             cuts.note_of_function("inside", name, place, tensors_in(args))
     cuts.follow(function, args, tuple(result.values()) if isinstance(result, dict) else result, None, frame)
+
+
+def _held(log: CallLog, result: Any) -> dict[str, tuple[int, TensorValue]]:
+    """The tensors that the ctx of a call with this result has as attributes."""
+    nodes = [grad_fn_of(one) for one in tensors_in((result,))]
+    held: dict[str, Any] = next((vars(node) for node in nodes if hasattr(type(node), "_forward_cls")), {})
+    tensors = {name: one for name, one in held.items() if isinstance(one, Tensor)}
+    return {name: (log.identities.of(one), log.values.value_of(one)) for name, one in tensors.items()}
 
 
 def small_copies(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -491,20 +491,19 @@ class GraphWriter:
                 held = self._saved.tensor_entry(f"ctx.{name}", value, is_input, is_output)
                 if is_input and call is not None:
                     # Torch counts no writes for it.
-                    self._compare_held(held, self._log.identities.of(value), call)
+                    self._compare_held(held, name, self._log.identities.of(value), call)
                 found.append({**held, "version": None})
             else:
                 found.append(option_entry(f"ctx.{name}", value, is_input=False))
         return found
 
-    def _compare_held(self, held: protocol.SavedTensor, identity: int, call: Call) -> None:
-        """Tells whether an argument that ctx holds as an attribute has other values than the call was given."""
-        now = held["value"]
-        for given, _, was in call.arguments:
-            if given == identity and now is not None and {"shape", "dtype"} <= was.keys() & now.keys():
-                if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
-                    held["was"] = was
-                return
+    def _compare_held(self, held: protocol.SavedTensor, name: str, identity: int, call: Call) -> None:
+        """Tells whether a tensor that ctx holds as an attribute has other values than when forward was over."""
+        (known, was), now = call.held.get(name, (None, None)), held["value"]
+        if known != identity or was is None or now is None or not {"shape", "dtype"} <= was.keys() & now.keys():
+            return
+        if (was["shape"], was["dtype"]) == (now["shape"], now["dtype"]) and was != now:
+            held["was"] = was
 
     def _read_held(self, records: dict[Node, Record], held: list[torch.Tensor]) -> None:
         """Values of results that somebody still holds, where no call was seen to give them."""

@@ -1166,7 +1166,7 @@ finding-written-gradient = `{ $backward }` schreibt in das grad_output, das es b
     .hint = Berechne einen neuen Tensor: `grad_output * 2`, nicht `grad_output *= 2`.
 finding-behind-autograd = { $node } hat im Vorwärtsdurchlauf `{ $name }` gespeichert; wenn backward läuft, { $change }. Das geschah an autograd vorbei (etwa mit `.data` oder numpy), deshalb beschwert sich PyTorch nicht, und der Gradient gehört nicht zu dem forward, das lief.
     .title = an autograd vorbei geändert
-    .hint = Schreib stattdessen einen neuen Tensor, oder ändere ihn, bevor er verwendet wird.
+    .hint = Schreib stattdessen einen neuen Tensor, oder ändere ihn, bevor er verwendet wird. Was `ctx.save_for_backward` aufhebt, wird daraufhin geprüft.
 finding-changed = stehen dort andere Werte
 finding-changed-in-line = stehen dort andere Werte, geschrieben in Zeile { $line }
 finding-changed-from = steht dort { $now } statt { $was }

@@ -1167,7 +1167,7 @@ finding-written-gradient = `{ $backward }` writes into the grad_output that it i
     .hint = Compute a new tensor instead: `grad_output * 2`, not `grad_output *= 2`.
 finding-behind-autograd = { $node } saved `{ $name }` in the forward; when its backward runs, { $change }. That happened behind autograd's back (as `.data` or numpy can): PyTorch is silent, and the gradient is not that of the forward that ran.
     .title = changed behind autograd
-    .hint = Write a new tensor instead, or change it before it is used.
+    .hint = Write a new tensor instead, or change it before it is used. What `ctx.save_for_backward` keeps is checked for this.
 finding-changed = it holds other values
 finding-changed-in-line = it holds other values, written in line { $line }
 finding-changed-from = it holds { $now } instead of { $was }

@@ -168,9 +168,10 @@ def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
 def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of_zeros: Row) -> Fact | None:
     """That backward does not use v: it returns the same for zeros, and not zeros as every product with v."""
     returned, other = gradients.inputs[argnum], of_zeros[argnum] if argnum < len(of_zeros) else None
-    if returned is None or other is None or returned.dtype != other.dtype or returned.layout is not torch.strided:
+    if returned is None or other is None or returned.layout is not torch.strided or other.is_complex():
         return None
-    if not returned.any() or not torch.equal(returned, other):
+    # The engine has made floats of a mask.
+    if not returned.any() or not torch.equal(returned, other.to(returned.dtype)):
         return None
     arrived = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
     name = grad_output_name(type(node)._forward_cls, arrived[0] if arrived else 0)

@@ -126,6 +126,12 @@ class Culprits:
         count = len(getattr(self.node, "needs_input_grad", ()))
         return parameter_names(function, count)
 
+    def shapes_of_arguments(self) -> list[list[int]]:
+        """Of a custom forward's arguments that get a gradient."""
+        edges = [] if self.node is None else self.node.next_functions
+        sides: list[Any] = [following._input_metadata[slot] for following, slot in edges if following is not None]
+        return [[*side.shape] for side in sides]
+
     def function_name(self, node_name: str) -> str:
         """The class of the custom Function."""
         function = self._function()

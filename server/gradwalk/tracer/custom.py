@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper
 from types import FrameType
 from typing import Any, Final
 
@@ -82,7 +83,9 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
         log.returned = (node, result if isinstance(result, tuple) else (result,))
         return result
 
-    of_classes = replaced(lambda: torch.autograd.Function, "apply", classmethod(apply))
+    # Messages of torch name it.
+    named = update_wrapper(apply, original.__func__)
+    of_classes = replaced(lambda: torch.autograd.Function, "apply", classmethod(named))
     with of_classes, replaced(lambda: BackwardCFunction, "apply", apply_backward):
         yield
 

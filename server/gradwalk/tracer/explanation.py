@@ -291,6 +291,8 @@ def _attribute_unknown(error: Any) -> Fact | None:
         return None
     if error.name == "zero_grad" and isinstance(error.obj, Tensor):
         return fact("problem-refused", about="zero-grad", text=words_of(error))
+    if isinstance(error.obj, torch.autograd.Function):
+        return fact("problem-refused", about="apply", text=words_of(error))
     near = difflib.get_close_matches(str(error.name), dir(error.obj), n=1, cutoff=0.7) if error.name else []
     if not near:
         return None
@@ -333,12 +335,16 @@ def _changed_in_place(match: "re.Match[str]", culprits: Culprits) -> Fact:
 
 
 def _wrong_shape(match: "re.Match[str]", culprits: Culprits) -> Fact:
+    got, expected = _shape(match["got"]), _shape(match["expected"])
+    is_of_other = got["shape"] in culprits.shapes_of_arguments()
+    is_transposed = got["shape"] == expected["shape"][::-1]
     return fact(
         "problem-grad-shape",
         function=culprits.function_name(match["function"]),
         argument=culprits.argument(int(match["index"])),
-        got=_shape(match["got"]),
-        expected=_shape(match["expected"]),
+        got=got,
+        expected=expected,
+        about="order" if is_of_other else "transposed" if is_transposed else "other",
     )
 
 
@@ -545,6 +551,7 @@ _REFUSALS: Final = (
     _refused("leaf", r"you can only change requires_grad flags of leaf variables"),
     _refused("seed", r"gradients can be either Tensors or None, but got .*|got \d+ tensors and \d+ gradients"),
     _refused("backward", r"You must implement either the backward or vjp method.*"),
+    _refused("function", r"You must implement the forward function for custom autograd\.Function"),
     _refused("save", r"save_for_backward can only save variables, but argument .*"),
     _refused("ctx", r"'\w+Backward' object has no attribute '\w+'"),
     _refused("tuple", r"'tuple' object has no attribute '\w+'"),

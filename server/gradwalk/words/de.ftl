@@ -376,7 +376,11 @@ problem-changed-in-place = Als { $node } den Wert speicherte, hatte { $tensor } 
     .hint = Schreib den geänderten Wert in einen neuen Tensor (`y = y + 1` statt `y += 1`), oder ändere ihn, bevor er verwendet wird.
 problem-grad-shape = Der Gradient für { $argument } hat die Form { $got }; richtig wäre { $expected }, die Form des Arguments selbst: backward gibt `v` mal J zurück, also eine Zahl je Eintrag des Arguments, nicht die Jacobi-Matrix.
     .title = { $function }.backward gab einen Gradienten der falschen Form zurück
-    .hint = Multipliziere `grad_output` mit der lokalen Ableitung und summiere über die Achsen der Ausgabe, sodass das Ergebnis die Form { $expected } hat.
+    .hint = { $about ->
+        [order] Es ist die Form eines anderen Arguments. Gib die Gradienten in der Reihenfolge der Argumente von forward zurück.
+        [transposed] Er ist transponiert: Für `x @ w.t()` ist der Gradient von `w` gleich `grad_output.t() @ x`.
+       *[other] Multipliziere `grad_output` mit der lokalen Ableitung und summiere über die Achsen der Ausgabe, sodass das Ergebnis die Form { $expected } hat.
+     }
 problem-grad-count = Zurückgegeben: { $got }; erwartet: { $expected }, einer je Argument von forward, denn die Engine ordnet sie nach der Position zu.
     .title = { $function }.backward gab die falsche Anzahl von Gradienten zurück
     .hint = Gib None zurück, wenn ein Argument keinen Gradienten braucht, etwa eine Zahl oder ein Flag. Gib mehrere als Tupel zurück: Eine Liste zählt als einer.
@@ -620,7 +624,8 @@ problem-refused = „{ $text }“
         [backward] Ergänze `@staticmethod` `def backward(ctx, grad_output)`: Es gibt für jedes Argument von forward einen Gradienten zurück.
         [ctx-first] `apply` gibt `ctx` weiter und dann, was es selbst bekam: `@staticmethod` `def forward(ctx, x)`, ohne `self`.
         [grad-outputs] backward bekommt `ctx` und einen Gradienten für jede Ausgabe von forward: `def backward(ctx, grad_a, grad_b)`.
-        [save] Bewahre an `ctx` selbst auf, was kein Tensor ist: `ctx.k = k`.
+        [function] Schreib `@staticmethod` `def forward(ctx, x):` in die Klasse; prüf die Schreibweise.
+        [save] Übergib Tensoren einzeln: `ctx.save_for_backward(x, y)`. Bewahre an `ctx` selbst auf, was kein Tensor ist: `ctx.k = k`.
         [ctx] Bewahre in forward auf, was backward braucht: Tensoren mit `ctx.save_for_backward(x)`, alles andere wie in `ctx.k = k`.
         [tuple] Das ist ein Tupel, auch wenn es nur einen Tensor enthält. Nimm den Tensor heraus: `x, = ctx.saved_tensors`, oder `out, (h, c) = lstm(x)`.
         [results] Hier kamen zwei Tensoren zusammen zurück. Nimm einen: `x.max(dim=1).values`, oder `values, indices = x.max(dim=1)`.
@@ -628,7 +633,7 @@ problem-refused = „{ $text }“
         [zero-grad] `x.grad = None` vergisst den Gradienten; `zero_grad()` ist eine Methode von Modulen und Optimierern.
         [out] Lass `out` weg: `y = torch.add(a, b)`.
         [state] Erzeuge das Modell mit den gespeicherten Schichten und Größen; vergleich die Namen in `model.state_dict()`.
-        [module] Setz ein Modul hinein: `nn.ReLU()` statt `torch.relu`.
+        [module] Setz ein Modul hinein: `nn.ReLU()` statt `torch.relu`; für eine eigene Function eines, dessen forward ihr `apply` aufruft.
         [heads] Jeder Kopf bekommt `embed_dim / num_heads` Spalten: 6 Spalten können 1, 2, 3 oder 6 Köpfe haben.
         [expand] Nur eine Achse der Größe 1 lässt sich ausdehnen; die letzten Achsen stehen untereinander. `x.unsqueeze(0)` fügt vorn eine hinzu.
         [einsum] Jeder Tensor hat seine Buchstaben, einen für jede Achse, durch Kommas getrennt: `torch.einsum('ij,jk->ik', a, b)`. Ein Buchstabe hat eine Größe.
@@ -641,7 +646,7 @@ problem-refused = „{ $text }“
         [sequence] Setz sie in eine Liste: `torch.cat([a, b])`.
         [condition] Schreib eine Bedingung: `torch.where(x > 0, a, b)`.
         [singular] Prüf die Matrix, oder addiere etwas zu ihrer Diagonale: `A + 1e-3 * torch.eye(len(A))`.
-        [saved] Nimm so viele heraus, wie forward aufbewahrt hat: `ctx.save_for_backward(x, y)`, dann `x, y = ctx.saved_tensors`.
+        [saved] Nimm so viele heraus, wie forward aufbewahrt hat: `ctx.save_for_backward(x, y)`, dann `x, y = ctx.saved_tensors`. Bewahre sie mit einem Aufruf auf: Der letzte zählt.
         [pair] Ein LSTM beginnt mit zwei Tensoren, als Paar: `lstm(x, (h, c))`.
        *[mean] Wandle erst in Gleitkommazahlen um: `x.float()`.
      }

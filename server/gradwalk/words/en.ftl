@@ -377,7 +377,11 @@ problem-changed-in-place = { $node } saved { $tensor } at version { $saved }. Th
     .hint = Write the changed value to a new tensor (`y = y + 1` instead of `y += 1`), or change it before it is used.
 problem-grad-shape = The gradient for { $argument } has shape { $got }; it should be { $expected }, the shape of the argument itself: backward returns `v` times J, which has one number per entry of the argument, not the Jacobian.
     .title = { $function }.backward returned a gradient of the wrong shape
-    .hint = Multiply `grad_output` by the local derivative and sum over the output's axes, so that the result has shape { $expected }.
+    .hint = { $about ->
+        [order] It has the shape of another argument. Return the gradients in the order of forward's arguments.
+        [transposed] It is transposed: for `x @ w.t()` the gradient of `w` is `grad_output.t() @ x`.
+       *[other] Multiply `grad_output` by the local derivative and sum over the output's axes, so that the result has shape { $expected }.
+     }
 problem-grad-count = It returned { $got }; it should return { $expected }, one for each argument of forward, because the engine pairs them by position.
     .title = { $function }.backward returned the wrong number of gradients
     .hint = Return None for an argument that needs no gradient, such as a number or a flag. Return several as a tuple: a list counts as one.
@@ -621,7 +625,8 @@ problem-refused = “{ $text }”
         [backward] Add `@staticmethod` `def backward(ctx, grad_output)`: it returns a gradient for each argument of forward.
         [ctx-first] `apply` hands `ctx` on and then what it got itself: `@staticmethod` `def forward(ctx, x)`, without `self`.
         [grad-outputs] backward gets `ctx` and one gradient for each output of forward: `def backward(ctx, grad_a, grad_b)`.
-        [save] Keep what is no tensor on `ctx` itself: `ctx.k = k`.
+        [function] Write `@staticmethod` `def forward(ctx, x):` in the class; check its spelling.
+        [save] Give it tensors one by one: `ctx.save_for_backward(x, y)`. Keep what is no tensor on `ctx` itself: `ctx.k = k`.
         [ctx] Keep in forward what backward needs: tensors with `ctx.save_for_backward(x)`, all else as in `ctx.k = k`.
         [tuple] This is a tuple, also where it holds a single tensor. Take the tensor out: `x, = ctx.saved_tensors`, or `out, (h, c) = lstm(x)`.
         [results] Two tensors came back together. Take one: `x.max(dim=1).values`, or `values, indices = x.max(dim=1)`.
@@ -629,7 +634,7 @@ problem-refused = “{ $text }”
         [zero-grad] `x.grad = None` forgets the gradient; `zero_grad()` is a method of modules and optimizers.
         [out] Leave `out` away: `y = torch.add(a, b)`.
         [state] Make the model with the layers and sizes that were saved; compare the names in `model.state_dict()`.
-        [module] Put a module there: `nn.ReLU()` instead of `torch.relu`.
+        [module] Put a module there: `nn.ReLU()` instead of `torch.relu`; for a Function of your own, one whose forward calls its `apply`.
         [heads] Each head gets `embed_dim / num_heads` columns: 6 columns can have 1, 2, 3 or 6 heads.
         [expand] Only an axis of size 1 can be expanded; the last axes stand below each other. `x.unsqueeze(0)` adds one in front.
         [einsum] Each tensor has its letters, one for each axis, between commas: `torch.einsum('ij,jk->ik', a, b)`. A letter has one size.
@@ -642,7 +647,7 @@ problem-refused = “{ $text }”
         [sequence] Put them into a list: `torch.cat([a, b])`.
         [condition] Write a condition: `torch.where(x > 0, a, b)`.
         [singular] Check the matrix, or add to its diagonal: `A + 1e-3 * torch.eye(len(A))`.
-        [saved] Take out as many as forward saved: `ctx.save_for_backward(x, y)`, then `x, y = ctx.saved_tensors`.
+        [saved] Take out as many as forward saved: `ctx.save_for_backward(x, y)`, then `x, y = ctx.saved_tensors`. Save them in one call: the last one counts.
         [pair] An LSTM starts from two tensors, as a pair: `lstm(x, (h, c))`.
        *[mean] Convert to floats first: `x.float()`.
      }

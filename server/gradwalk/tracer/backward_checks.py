@@ -159,19 +159,25 @@ def _of_scaled(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
 
 
 def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
-    """What backward returns for these v's, None being zeros; nothing where it must not run again."""
+    """What comes of backward for these v's, None being zeros; nothing where it must not run again."""
     if not is_repeatable(type(node)._forward_cls) or not is_unpackable(node):
         return []
-    return CallableNode(node, *sides_of(node)).of(grad_outputs)
+    outputs, operands = sides_of(node)
+    row = CallableNode(node, outputs, operands).of(grad_outputs)
+    pairs = zip(row, operands, strict=False)
+    try:
+        return [one if one is None or side is None else side.fit(one) for one, side in pairs]
+    except RuntimeError:
+        # For other v's it returned another shape.
+        return []
 
 
 def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of_zeros: Row) -> Fact | None:
     """That backward does not use v: it returns the same for zeros, and not zeros as every product with v."""
     returned, other = gradients.inputs[argnum], of_zeros[argnum] if argnum < len(of_zeros) else None
-    if returned is None or other is None or returned.layout is not torch.strided or other.is_complex():
+    if returned is None or other is None or returned.layout is not torch.strided or returned.dtype != other.dtype:
         return None
-    # The engine has made floats of a mask.
-    if not returned.any() or not torch.equal(returned, other.to(returned.dtype)):
+    if not returned.any() or not torch.equal(returned, other):
         return None
     arrived = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
     name = grad_output_name(type(node)._forward_cls, arrived[0] if arrived else 0)

@@ -21,6 +21,8 @@ from gradwalk.tracer.reevaluation import Forward, wider
 _ROUNDED: Final = {torch.float64: 1e-7, torch.float32: 1e-4}
 """How far the two may be apart by rounding, relative to the magnitudes of their terms."""
 _ROUNDED_ROUGHLY: Final = 3e-2
+_BEND: Final = 1e-3
+"""How far the slopes to both sides are apart where there is no corner."""
 SCALE: Final = -2
 """Another length and sign, and no rounding."""
 
@@ -95,15 +97,18 @@ def is_derivative_alone(forward: Forward, argnum: int, slot: int, returned: torc
         return False
     d = _direction(argnum, operand)
     try:
-        (low, _, high), step = _runs_along(forward, argnum, d)
-        slope = (high[slot] - low[slot]) / (2 * step)  # type: ignore[operator]
+        runs, step = _runs_along(forward, argnum, d)
+        low, here, high = (outputs[slot].reshape(-1) for outputs in runs)  # type: ignore[union-attr]
     except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
         return False
-    along = wider(returned) * d
+    slope, along = (high - low) / (2 * step), (wider(returned) * d).reshape(-1)
     if slope.numel() == 1:
-        along = along.sum()
-    is_alike = slope.numel() == along.numel() and not slope.is_complex()
-    return is_alike and torch.allclose(slope.reshape(-1), along.reshape(-1), rtol=1e-3, atol=1e-5)
+        along = along.sum(0, keepdim=True)
+    if slope.shape != along.shape or slope.is_complex():
+        return False
+    # At a corner there is nothing to compare with.
+    is_smooth = (high - 2 * here + low).abs() / step < _BEND
+    return bool(is_smooth.any()) and torch.allclose(slope[is_smooth], along[is_smooth], rtol=1e-3, atol=1e-5)
 
 
 def are_swapped(forward: Forward, one: int, other: int, gradients: Gradients) -> bool:

@@ -25,7 +25,14 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
 from gradwalk.tracer.custom import grad_output_name
 from gradwalk.tracer.decimals import spell_non_finite
-from gradwalk.tracer.direction_check import SCALE, Gradients, are_swapped, compare_along, is_derivative_alone
+from gradwalk.tracer.direction_check import (
+    SCALE,
+    Gradients,
+    are_swapped,
+    compare_along,
+    is_derivative_alone,
+    is_transposed,
+)
 from gradwalk.tracer.finite_differences import NARROWINGS
 from gradwalk.tracer.forward_check import compare_with_forward
 from gradwalk.tracer.node_calls import CallableNode, is_unpackable, unnoticed
@@ -125,7 +132,7 @@ class BackwardChecks:
         """Says which mistake it is, where it is one that many make."""
         wrong = [one for one in jacobians if one.get("differences", {}).get("verdict") == "differs"]
         argnums = sorted({one["argnum"] for one in wrong})
-        cost = (2 + 3 * len(argnums) ** 2) * (len(call.operations) + 1)
+        cost = (2 + 6 * len(argnums) ** 2) * (len(call.operations) + 1)
         if not argnums or cost > self._left_along:
             return
         self._left_along -= cost
@@ -139,6 +146,8 @@ class BackwardChecks:
                 because = because or _swapped(forward, one["argnum"], argnums, others)
                 if because is not None:
                     one["differences"]["because"] = because
+                elif others.inputs and is_transposed(forward, one["argnum"], others):
+                    one["differences"]["because"] = in_turn(one["differences"]["because"], fact("check-transposed"))
 
     def _afford(self, call: Call, function: type, jacobians: Sequence[LocalJacobian]) -> bool:
         if not any("data" in one["value"] for one in jacobians) or self._done[function] >= CHECKS_PER_FUNCTION:

@@ -113,11 +113,18 @@ def is_derivative_alone(forward: Forward, argnum: int, slot: int, returned: torc
 
 def are_swapped(forward: Forward, one: int, other: int, gradients: Gradients) -> bool:
     """Whether what backward returned for each of two operands is right for the other one."""
-    return _is_of(forward, one, other, gradients) and _is_of(forward, other, one, gradients)
+    of_one, of_other = gradients.inputs[one], gradients.inputs[other]
+    return _is_right(forward, one, of_other, gradients) and _is_right(forward, other, of_one, gradients)
 
 
-def _is_of(forward: Forward, argnum: int, returned_for: int, gradients: Gradients) -> bool:
-    operand, returned = forward.operands[argnum], gradients.inputs[returned_for]
+def is_transposed(forward: Forward, argnum: int, gradients: Gradients) -> bool:
+    """Whether the transpose of what backward returned for an operand would be right."""
+    returned = gradients.inputs[argnum]
+    return returned is not None and returned.dim() > 1 and _is_right(forward, argnum, returned.mT, gradients)
+
+
+def _is_right(forward: Forward, argnum: int, returned: torch.Tensor | None, gradients: Gradients) -> bool:
+    operand = forward.operands[argnum]
     if returned is None or returned.shape != operand.shape or returned.is_complex() != operand.is_complex():
         return False
     d = _direction(argnum, operand)

@@ -51,13 +51,13 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
         low = sequence_number()
         is_users = is_users_function(cls)
         operations: list[Any] = []
-        given = None
+        given, bound = None, _positional(cls, args, kwargs)
         if is_users:
-            given = small_copies(args)
+            given = small_copies(bound)
             log.inner.append(operations)
             # Under no_grad the program itself leaves the graph.
             place = snippet_place(frame_at(1)) if is_grad_enabled() else None
-            log.forwards.append((cls.__name__, place, (*args, *kwargs.values())))
+            log.forwards.append((cls.__name__, place, bound))
         try:
             result = original.__get__(None, cls)(*args, **kwargs)
         finally:
@@ -66,11 +66,11 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
                 log.forwards.pop()
         try:
             if sequence_number() != low:
-                call = log.note(cls.__name__, args, result, low, frame_at(1))
-                call.function, call.parameters = cls, forward_parameters(cls, args)
+                call = log.note(cls.__name__, bound, result, low, frame_at(1))
+                call.function, call.parameters = cls, forward_parameters(cls, bound)
                 call.given, call.operations, call.held = given, operations, _held(log, result)
                 log.note_constant_outputs(call, result)
-            _follow(log.cuts, cls, args, result, frame_at(1))
+            _follow(log.cuts, cls, bound, result, frame_at(1))
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
             on_failure(error)
         return result
@@ -88,6 +88,22 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
     of_classes = replaced(lambda: torch.autograd.Function, "apply", classmethod(named))
     with of_classes, replaced(lambda: BackwardCFunction, "apply", apply_backward):
         yield
+
+
+def _positional(function: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a call in the order of forward's, as the node has them."""
+    if not kwargs:
+        return args
+    forward: Any = getattr(function, "forward", None)
+    context = () if _is_context_apart(function) else (None,)
+    try:
+        return inspect.signature(forward).bind(*context, *args, **kwargs).args[len(context) :]
+    except (TypeError, ValueError):
+        return (*args, *kwargs.values())
+
+
+def _is_context_apart(function: type) -> bool:
+    return getattr(function, "setup_context", None) is not torch.autograd.Function.setup_context
 
 
 def _follow(cuts: CutLog, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
@@ -156,8 +172,7 @@ def parameter_names(function: type, count: int) -> list[str]:
         parameters = list(inspect.signature(forward).parameters.values())
     except (TypeError, ValueError):
         return [f"input{position}" for position in range(count)]
-    is_context_apart = getattr(function, "setup_context", None) is not torch.autograd.Function.setup_context
-    if not is_context_apart:
+    if not _is_context_apart(function):
         parameters = parameters[1:]
     names: list[str] = []
     for parameter in parameters:

@@ -34,7 +34,6 @@ FOREIGN_TO_WORKERS = {
     "which rooms there are": ("zrange", "gradwalk:rooms", "0", "-1"),
     "what rooms are told": ("publish", ROOM, "closed"),
     "what rooms say": ("psubscribe", "gradwalk:room:*"),
-    "readers": ("sadd", "gradwalk:watched:a", "b"),
     "how often somebody asked": ("set", "gradwalk:rate:LIMITER/api-busy-client/10.0.0.1/3000000/1/minute", "0"),
     "servers' news": ("xadd", "gradwalk:wake:a", "*", "wake", "1"),
 }

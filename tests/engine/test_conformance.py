@@ -152,7 +152,8 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
         blocking = await block(runs)
         batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
         live = await ask(runs, f"{ENDLESS}  # and is looked at")
-        await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == [0, 1, 2])
+        # A cluster counts those that came before, and no live job that came later.
+        await until(lambda: [run.jobs_ahead() for run in (live, *batch)] in ([0, 1, 2], [0, 0, 1]))
         refused = await asyncio.gather(*[ask(runs, "x / 3") for _ in range(2)], return_exceptions=True)
         assert [isinstance(one, BusyError) and one.retry_after_seconds >= 1 for one in refused] == [True, True]
         assert runs.find(address("x / 3")) is None
@@ -192,15 +193,25 @@ async def test_a_worker_of_another_version_says_so_instead_of_naming_its_trace_w
         assert kept == []
 
 
+async def test_a_run_whose_message_is_lost_is_sent_again(celery: Open, celery_redis: Redis, monkeypatch: Any) -> None:
+    monkeypatch.setattr("gradwalk.engine.celery_engine.PATIENCE_SECONDS", 0.5)
+    async with celery() as (engine, *_):
+        runs = runs_of(engine, [], abandon_seconds=60)
+        blocking, waiting = await block(runs), await ask(runs, "x * 31")
+        with celery_redis.client() as shared:
+            await until(lambda: shared.delete("gradwalk:live"))
+        await end(blocking)
+        assert (await events_of(waiting))[-1]["problems"] == 0
+
+
 async def test_what_lost_its_worker_three_times_is_given_up_and_says_so(celery: Open, celery_redis: Redis) -> None:
     async with celery() as (engine, *_):
         runs = runs_of(engine, [], abandon_seconds=60)
         blocking = await block(runs)
         trace, again = await ask(runs, "x * 19"), await replay(runs, "x * 19")
         with celery_redis.client() as shared:
-            for run, number in [(run, number) for run in (trace, again) for number in (1, 2, 3)]:
-                log = shared.getrange(f"gradwalk:order:{run.id}", 0, 31).decode()
-                shared.xadd(f"gradwalk:log:{log}", {"begun": "a worker that died"}, id=f"0-{number}")
+            for run in (trace, again):
+                shared.set(f"gradwalk:tries:{shared.getrange(f'gradwalk:order:{run.id}', 0, 31).decode()}", 3)
         blocking.cancellation.cancel()
         events = await events_of(trace)
         assert [event["type"] for event in events] == ["started", "problem", "finished"]

@@ -1,7 +1,7 @@
 """How Celery carries the id of a waiting run to a worker, in the order of priorities. The run itself is in the run log.
 
-So Celery's part is small, and may fail: a message that is lost is sent again by a server that follows the run
-(`RunLog.tend`), one that comes twice finds the run in other hands (`RunLog.begin`).
+So Celery's part is small, and may fail: a message that is lost is sent again by a server that follows the run, one that
+comes twice finds the run in other hands (`RunLog.begin`).
 """
 
 import threading
@@ -17,10 +17,8 @@ from gradwalk.engine.engine import Lane
 TASK: Final = "gradwalk.run"
 PRIORITIES: Final = 5
 """Of each lane: a client's first waiting run has the first one, its fifth and all later ones the last."""
-_PREFIX: Final = name_key("")
-_STEPS: Final = range(PRIORITIES * len(Lane))
 _REDELIVER_SECONDS = 60
-"""After a worker has died with a message. Followers notice sooner; this is for runs that nobody follows."""
+"""After a worker has died with a message. Followers notice sooner."""
 
 
 class Places:
@@ -74,16 +72,16 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
         accept_content=["json"],
         task_ignore_result=True,
         task_acks_late=True,
+        task_publish_retry_policy={"max_retries": 3, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5},
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        worker_send_task_events=False,
         worker_enable_remote_control=False,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options={
-            "global_keyprefix": _PREFIX,
-            "priority_steps": [*_STEPS],
+            "global_keyprefix": name_key(""),
+            "priority_steps": [*range(PRIORITIES * len(Lane))],
             "queue_order_strategy": "priority" if places is None else partial(WithRoom, places),
             "visibility_timeout": _REDELIVER_SECONDS,
             "unacked_restore_interval": 5,
@@ -98,12 +96,3 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
 def queue_of(lane: Lane) -> str:
     """Celery's name of a lane's queue."""
     return lane.name.lower()
-
-
-def _list_of(priority: int) -> str:
-    """Where kombu keeps the messages of a priority; the separator is its own."""
-    queue = queue_of(Lane(priority // PRIORITIES))
-    return name_key(f"{queue}\x06\x16{priority}" if priority else queue)
-
-
-MESSAGE_LISTS: Final = [_list_of(priority) for priority in _STEPS]

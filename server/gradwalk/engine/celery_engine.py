@@ -10,7 +10,7 @@ import logging
 import sys
 import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +23,7 @@ from gradwalk.cluster.connection import connect, connect_listener
 from gradwalk.engine.broker import PRIORITIES, TASK, make_broker, queue_of
 from gradwalk.engine.engine import BusyError, EngineStatus, Follow, Order, Sink
 from gradwalk.engine.job import CALLED_OFF, Job, Outcome
-from gradwalk.engine.runlog import Entry, Reader, RunLog, SharedRun
+from gradwalk.engine.runlog import Entry, Place, Reader, RunLog, SharedRun
 from gradwalk.protocol.events import Versions
 from gradwalk.protocol.facts import fact
 from gradwalk.sandbox.cancellation import Cancellation
@@ -35,13 +35,12 @@ T = TypeVar("T")
 
 TEND_SECONDS = 1.0
 PATIENCE_SECONDS = 5.0
-"""A message to the workers that is nowhere after so long is lost."""
+"""The message of a run that has not begun in this time may be lost: it is sent again, then after twice the time."""
 _AGAIN_SECONDS = 0.25
 _PUBLISHERS = 2
 _CLOSING_SECONDS = 3.0
 _NOBODY_SECONDS = 2
 _LEVELS = ("none", "partial", "full")
-_SENDING = {"max_retries": 3, "interval_start": 0.1, "interval_step": 0.2, "interval_max": 0.5}
 
 
 @dataclass(eq=False, slots=True)
@@ -51,26 +50,30 @@ class _Follower:
     run: SharedRun
     sink: Sink
     cancellation: Cancellation
-    cursor: str = "0"
+    place: Place
     count: int = 0
-    jobs_ahead: int = 0
+    """The number of the last entry that was read."""
     has_begun: bool = False
-    sent: float = field(default_factory=time.monotonic)
-    """When its message was sent last."""
+    times_sent: int = 0
+    """Since it was known to run."""
+    send_at: float = field(default_factory=lambda: time.monotonic() + PATIENCE_SECONDS)
+    """When its message is sent again, unless a worker runs it then."""
 
-    def take(self, cursor: str, entry: Entry) -> None:
-        """Passes on what is new; after a fault, another attempt may write what came already."""
-        self.cursor = cursor
+    def begin(self) -> None:
+        """A worker runs it; should that one die, another takes over at once."""
         if not self.has_begun:
             self.has_begun = True
-            self.jobs_ahead = 0
             self.sink.started()
+        self.times_sent, self.send_at = 0, 0.0
+
+    def take(self, entry: Entry) -> None:
+        """Passes on what is new; after a fault, another attempt may write what came already."""
+        self.begin()
+        fresh, self.count = entry.after(self.count), entry.number
         if entry.progress is not None:
             self.sink.page_done(*entry.progress)
-        fresh = list(entry.batch[self.count - entry.first :])
         if fresh:
-            self.count += len(fresh)
-            self.sink.append(fresh)
+            self.sink.append([*fresh])
 
 
 class CeleryEngine:
@@ -88,28 +91,26 @@ class CeleryEngine:
         self._caps = waiting_max, client_waiting_max
         self._followers: dict[str, _Follower] = {}
         self._sending = ThreadPoolExecutor(_PUBLISHERS, thread_name_prefix="engine-publisher")
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
         self._status = EngineStatus(ready=False, started=0, running=0, waiting={}, layers={}, workers=0)
-        self._is_closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._keep_doing(self._read_news, 0.0)
-        self._keep_doing(self._look_after, TEND_SECONDS)
+        self._in_background(self._keep_doing(self._read_news, 0.0))
+        self._in_background(self._keep_doing(self._look_after, TEND_SECONDS))
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        run, priority = await self._patiently(self._log.open(order, self._name, *self._caps))
-        self._follow(run, sink, cancellation)
-        if priority is not None:
-            self._send(order, priority)
+        run, place = await self._patiently(self._log.open(order, *self._caps))
+        self._follow(run, sink, cancellation, place)
 
     async def find(self, run_id: str) -> tuple[Job, Follow] | None:
         run = await self._patiently(self._log.find(run_id))
         return None if run is None else (run.order.job, partial(self._follow, run))
 
     def jobs_ahead_of(self, sink: Sink) -> int:
-        return next((one.jobs_ahead for one in self._followers.values() if one.sink is sink), 0)
+        turn = next((one.place.turn for one in self._followers.values() if one.sink is sink and not one.has_begun), 0)
+        return max(0, turn - self._status.started)
 
     def versions(self) -> Versions:
         versions = self._status.versions
@@ -121,7 +122,6 @@ class CeleryEngine:
         return self._status
 
     def close(self) -> None:
-        self._is_closed = True
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(_CLOSING_SECONDS)
         self._sending.shutdown(cancel_futures=True)
@@ -135,19 +135,23 @@ class CeleryEngine:
         await self._listener.aclose()
         await self._connection.aclose()
 
-    def _follow(self, run: SharedRun, sink: Sink, cancellation: Cancellation) -> None:
+    def _follow(self, run: SharedRun, sink: Sink, cancellation: Cancellation, place: Place | None = None) -> None:
         before = self._followers.get(run.order.run_id)
         if before is not None:
             before.sink.finished(CALLED_OFF)
-        follower = self._followers[run.order.run_id] = _Follower(run, sink, cancellation)
+        # A run that was joined has its place elsewhere; should its message be lost, it comes last.
+        follower = _Follower(run, sink, cancellation, place or Place((run.order.lane + 1) * PRIORITIES - 1, 0))
+        self._followers[run.order.run_id] = follower
         cancellation.bind(lambda: self._in_background(self._leave(follower)))
+        if place is not None:
+            self._send(follower)
         # The reader waits for news of those it knew when it began to wait.
         self._in_background(self._log.wake(self._name))
 
     async def _leave(self, follower: _Follower) -> None:
         """No reader is left here: the run may stop, unless another server still follows."""
         if self._followers.get(follower.run.order.run_id) is follower:
-            await self._log.leave(follower.run.order.run_id, self._name)
+            await self._log.leave(follower.run.order)
 
     def _finish(self, follower: _Follower, outcome: Outcome) -> None:
         """Reads it no longer."""
@@ -158,52 +162,49 @@ class CeleryEngine:
 
     async def _read_news(self) -> None:
         followers = {follower.run.log: follower for follower in self._followers.values()}
-        for name, cursor, entry in await self._reader.news({name: one.cursor for name, one in followers.items()}):
+        for name, entry in await self._reader.news({name: one.count for name, one in followers.items()}):
             follower = followers[name]
             # It may have begun anew meanwhile, or have ended.
             if follower.run.log == name and self._followers.get(follower.run.order.run_id) is follower:
-                follower.take(cursor, entry)
+                follower.take(entry)
                 if entry.outcome is not None:
                     self._finish(follower, entry.outcome)
 
     async def _look_after(self) -> None:
         await self._learn()
         followers = list(self._followers.values())
-        followed = [(one.run, not one.cancellation.is_wished) for one in followers]
-        conditions = await self._log.tend(followed, self._name) if followed else []
-        for follower, (run, is_wanted), condition in zip(followers, followed, conditions, strict=True):
-            state, order = condition.state, run.order
-            if self._followers.get(order.run_id) is not follower or state == "done":
+        followed = [(one.run, not one.cancellation.is_wished, not one.has_begun) for one in followers]
+        conditions = await self._log.tend(followed) if followed else []
+        for follower, (_, is_wanted, _), (beats, is_there) in zip(followers, followed, conditions, strict=True):
+            if self._followers.get(follower.run.order.run_id) is not follower:
                 continue
-            follower.jobs_ahead = 0 if follower.has_begun else condition.jobs_ahead
-            if is_wanted and follower.cancellation.is_wished:
-                # The last reader left while `tend` said that they follow.
-                await self._leave(follower)
-            elif not is_wanted:
-                if not condition.is_stopping:
+            if follower.cancellation.is_wished:
+                if is_wanted:
+                    # The last reader left while `tend` said that they follow.
+                    await self._leave(follower)
+                elif not beats:
                     self._finish(follower, CALLED_OFF)
-            elif state == "gone":
+            elif beats:
+                follower.begin()
+            elif not is_there:
                 await self._begin_anew(follower)
-            elif state == "lost" or (state == "unsent" and time.monotonic() - follower.sent > PATIENCE_SECONDS):
-                follower.sent = time.monotonic()
-                if await self._log.enqueue_again(order) or state == "unsent":
-                    log.warning("a run was lost with its worker or message, and is sent again")
-                    self._send(order, order.lane * PRIORITIES)
+            elif time.monotonic() > follower.send_at:
+                log.info("a run waits for long, or its worker is dead: its message is sent again")
+                self._send(follower)
 
     async def _begin_anew(self, follower: _Follower) -> None:
         log.warning("the shared server has forgotten a run; it begins anew")
-        # There was room for it once, and its readers have begun to read.
-        follower.run, priority = await self._log.open(follower.run.order, self._name)
-        follower.cursor = "0"
-        if priority is not None:
-            self._send(follower.run.order, priority)
+        # There was room for it once.
+        follower.run, place = await self._log.open(follower.run.order)
+        if place is not None:
+            self._send(follower)
         await self._log.wake(self._name)
 
     async def _learn(self) -> None:
         """Which workers there are, and how much there is to do."""
         workers = await self._log.workers()
-        started, waiting, _ = await self._log.counts()
-        versions = cast("Versions | None", await self._log.versions())
+        started, waiting, found = await self._log.counts()
+        versions = cast("Versions | None", found)
         protections = (worker["protection"] for worker in workers)
         weakest = min(protections, key=lambda one: _LEVELS.index(one["level"]), default=None)
         self._status = EngineStatus(
@@ -217,17 +218,14 @@ class CeleryEngine:
             workers=len(workers),
         )
 
-    def _send(self, order: Order, priority: int) -> None:
-        """Sends a message to the workers; where that fails, `_look_after` notices it."""
-        if not self._is_closed:
-            self._sending.submit(self._publish, order, priority)
-
-    def _publish(self, order: Order, priority: int) -> None:
-        try:
-            queue = queue_of(order.lane)
-            self._broker.send_task(TASK, [order.run_id], queue=queue, priority=priority, retry_policy=_SENDING)
-        except Exception:  # noqa: BLE001 (nothing waits for this thread's answer)
-            log.exception("a message to the workers could not be sent")
+    def _send(self, follower: _Follower) -> None:
+        """Sends a message to the workers; where that fails, `_look_after` does it again."""
+        follower.send_at = time.monotonic() + PATIENCE_SECONDS * 2**follower.times_sent
+        follower.times_sent += 1
+        order, queue = follower.run.order, queue_of(follower.run.order.lane)
+        priority = order.lane * PRIORITIES if follower.has_begun else follower.place.priority
+        send = partial(self._broker.send_task, TASK, [order.run_id], queue=queue, priority=priority)
+        self._in_background(asyncio.get_running_loop().run_in_executor(self._sending, send))
 
     async def _patiently(self, answer: Coroutine[Any, Any, T]) -> T:
         try:
@@ -236,28 +234,22 @@ class CeleryEngine:
             log.warning("the shared server does not answer: %s", error)
             raise BusyError(_NOBODY_SECONDS, fact("api-busy-memory")) from error
 
-    def _keep_doing(self, work: Callable[[], Coroutine[Any, Any, None]], pause_seconds: float) -> None:
-        async def repeat() -> None:
-            while not self._is_closed:
-                try:
-                    await work()
-                    await asyncio.sleep(pause_seconds)
-                except Exception as error:  # noqa: BLE001 (whatever it is: without this work no reader hears anything)
-                    if isinstance(error, RedisError):
-                        log.warning("the shared server does not answer: %s", error)
-                    else:
-                        log.exception("looking after runs went wrong")
-                    self._status = replace(self._status, ready=False)
-                    await asyncio.sleep(_AGAIN_SECONDS)
+    async def _keep_doing(self, work: Callable[[], Coroutine[Any, Any, None]], pause_seconds: float) -> None:
+        while True:
+            try:
+                await work()
+                await asyncio.sleep(pause_seconds)
+            except Exception as error:  # noqa: BLE001 (whatever it is: without this work no reader hears anything)
+                log.warning("looking after runs went wrong: %s", error, exc_info=not isinstance(error, RedisError))
+                self._status = replace(self._status, ready=False)
+                await asyncio.sleep(_AGAIN_SECONDS)
 
-        self._in_background(repeat())
-
-    def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _in_background(self, work: Awaitable[Any]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._end_background)
 
-    def _end_background(self, task: asyncio.Task[Any]) -> None:
+    def _end_background(self, task: asyncio.Future[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("the engine's work in the background failed", exc_info=task.exception())

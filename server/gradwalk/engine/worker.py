@@ -57,17 +57,12 @@ class _Work:
     deadline: float
     """When its beats end, so that another worker takes over: outside of every other limit."""
     cancellation: Cancellation = field(default_factory=Cancellation)
-    progress: tuple[int, int] | None = None
-    told: tuple[int, int] | None = None
-    """What readers know of the progress."""
+    file: bytes = b""
+    """It goes into the store alone: the log is read over one connection, by everybody's readers."""
 
     @property
     def order(self) -> Order:
         return self.attempt.run.order
-
-    def note_progress(self, done: int, of: int) -> None:
-        """So many pages are done; told with the next beat."""
-        self.progress = (done, of)
 
 
 class Worker:
@@ -86,7 +81,6 @@ class Worker:
         self._working: set[_Work] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="worker-keeper", daemon=True)
-        self._is_closed = False
 
     def start(self) -> None:
         """Waits until children can be had and were tried out, then says that this worker is here.
@@ -103,7 +97,7 @@ class Worker:
 
     def carry_out(self, run_id: str) -> None:
         """Runs it, if it still waits and a server follows it."""
-        attempt = self._wait_for(self._log.begin(run_id, self._name))
+        attempt = self._wait_for(self._log.begin(run_id))
         if attempt is None:
             return
         is_file = isinstance(attempt.run.order.job, ExportJob)
@@ -112,17 +106,14 @@ class Worker:
         self._working.add(work)
         try:
             outcome = self._keep(work, self._run(work))
-            self._wait_for(self._log.finish(attempt, outcome, work.progress))
+            self._wait_for(self._log.finish(attempt, outcome))
         except FencedError:
             log.warning("a run was taken over by another worker")
         finally:
             self._working.discard(work)
 
     def close(self) -> None:
-        """Says goodbye. Idempotent."""
-        if self._is_closed:
-            return
-        self._is_closed = True
+        """Stops what runs."""
         for work in list(self._working):
             work.cancellation.cancel()
         if self._thread.is_alive():
@@ -151,7 +142,7 @@ class Worker:
                 sandbox=self._sandbox,
                 cancellation=work.cancellation,
                 answer=answer,
-                report=work.note_progress,
+                report=lambda done, of: self._wait_for(self._log.tell(work.attempt, done, of)),
                 charge=partial(self._charge, work),
             )
         except (FencedError, RedisError):
@@ -191,9 +182,8 @@ class Worker:
         return job.model_copy(update={"document": document})
 
     def _append(self, work: _Work, batch: list[bytes]) -> None:
-        # A file goes into the store alone: the log is read over one connection, by everybody's readers.
         if isinstance(work.order.job, ExportJob):
-            work.attempt.results += batch
+            work.file = batch[-1]
         else:
             self._wait_for(self._log.append(work.attempt, batch))
 
@@ -206,7 +196,7 @@ class Worker:
             if isinstance(job, TraceJob):
                 self._wait_for(self._store.put_trace(work.order.run_id, join_document(work.attempt.results)))
             elif isinstance(job, ExportJob):
-                self._wait_for(self._store.put_file(work.order.run_id, work.attempt.results[-1]))
+                self._wait_for(self._store.put_file(work.order.run_id, work.file))
         except StoreError as error:
             log.exception("a finished run could not be kept")
             lost = problem("internal", fact("problem-file-not-kept", error=str(error)))
@@ -214,21 +204,19 @@ class Worker:
         return outcome
 
     async def _keep_beating(self) -> None:
-        while not self._is_closed:
+        while True:
             for work in list(self._working):
                 if time.monotonic() > work.deadline:
                     continue
                 try:
-                    fresh = work.progress if work.progress != work.told else None
-                    if not await self._log.beat(work.attempt, fresh):
+                    if not await self._log.beat(work.attempt):
                         work.cancellation.cancel()
-                    work.told = fresh or work.told
                 except (RedisError, FencedError) as error:
                     log.warning("a run's beat was not sent: %s", error)
             await asyncio.sleep(_BEAT_SECONDS)
 
     async def _keep_announcing(self) -> None:
-        while not self._is_closed:
+        while True:
             protection = self._sandbox.protection
             try:
                 await self._log.announce(
@@ -250,7 +238,6 @@ class Worker:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        await self._log.withdraw(self._name)
 
     def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         return self._later(work).result()

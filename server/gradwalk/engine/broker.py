@@ -6,7 +6,6 @@ comes twice finds the run in other hands (`RunLog.begin`).
 
 import threading
 from collections.abc import Iterable
-from functools import partial
 from typing import Final
 
 from celery import Celery
@@ -22,47 +21,35 @@ _REDELIVER_SECONDS = 60
 
 
 class Places:
-    """Keeps one place of a worker for those who look: files, which take minutes, never fill all of it."""
+    """What kombu calls a cycle: the queues that a worker reads now, those of a higher priority first.
+
+    One place is kept for those who look: files, which take minutes, never fill all of a worker, but its only one.
+    """
 
     def __init__(self, running_max: int) -> None:
-        self._batch_max = max(1, running_max - 1)
-        self._batch = 0
+        self._files = max(1, running_max - 1)
         self._lock = threading.Lock()
-
-    def has_room(self, queue: str) -> bool:
-        """Whether one more message of this list may be taken."""
-        with self._lock:
-            return queue != queue_of(Lane.BATCH) or self._batch < self._batch_max
-
-    def take(self, queue: str) -> None:
-        """A message of this list was taken."""
-        with self._lock:
-            self._batch += queue == queue_of(Lane.BATCH)
-
-    def give_back(self, queue: str) -> None:
-        """What it asked for is done."""
-        with self._lock:
-            self._batch -= queue == queue_of(Lane.BATCH)
-
-
-class WithRoom:
-    """What kombu calls a cycle: the queues that may be read now; the order of messages is that of their priorities."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
         self._queues: list[str] = []
 
     def update(self, queues: Iterable[str]) -> None:
-        """These lists are read, in this order."""
+        """These are all there are."""
         self._queues = list(queues)
 
     def consume(self, count: int) -> list[str]:
         """Those that the next message may come from."""
-        return [queue for queue in self._queues[:count] if self._places.has_room(queue)]
+        return [queue for queue in self._queues[:count] if self._files > 0 or queue != queue_of(Lane.BATCH)]
 
     def rotate(self, last_used: str) -> None:
         """A message came from this one."""
-        self._places.take(last_used)
+        self._count(last_used, -1)
+
+    def give_back(self, queue: str) -> None:
+        """What that message asked for is done."""
+        self._count(queue, 1)
+
+    def _count(self, queue: str, change: int) -> None:
+        with self._lock:
+            self._files += change * (queue == queue_of(Lane.BATCH))
 
 
 def make_broker(url: str, places: Places | None = None) -> Celery:
@@ -82,7 +69,7 @@ def make_broker(url: str, places: Places | None = None) -> Celery:
         broker_transport_options={
             "global_keyprefix": name_key(""),
             "priority_steps": [*range(PRIORITIES * len(Lane))],
-            "queue_order_strategy": "priority" if places is None else partial(WithRoom, places),
+            "queue_order_strategy": "priority" if places is None else lambda: places,
             "visibility_timeout": _REDELIVER_SECONDS,
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,

@@ -120,15 +120,14 @@ def _look_at_cluster(settings: Settings) -> Finding:
     if find_spec("redis") is None or find_spec("celery") is None:
         return Finding("cluster", "missing", fact("cli-cluster-extra"))
     # An extra: what is not asked for need not be installed, so it cannot be imported at the top.
-    connection = importlib.import_module("gradwalk.cluster.connection")
-    client = connection.connect_blocking(settings.cluster_url, patience_seconds=_PING_SECONDS)
+    redis = importlib.import_module("redis")
+    patience = {"socket_timeout": _PING_SECONDS, "socket_connect_timeout": _PING_SECONDS, "retry": None}
     try:
-        client.ping()
+        with redis.Redis.from_url(settings.cluster_url, **patience) as client:
+            client.ping()
     except Exception as error:  # noqa: BLE001 (whatever its client raises, it is not there)
         silent = fact("cli-cluster-silent", address=shown, reason=type(error).__name__)
         return Finding("cluster", "missing", silent)
-    finally:
-        client.close()
     return Finding("cluster", "ok", fact("cli-cluster", address=shown))
 
 

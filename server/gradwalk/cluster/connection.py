@@ -7,12 +7,10 @@ for news may not time out. All connections outlive a restart of the server: a co
 from collections.abc import Callable
 from typing import Any
 
-import redis
 import redis.asyncio
-from redis.asyncio.retry import Retry as AsyncRetry
+from redis.asyncio.retry import Retry
 from redis.backoff import ConstantBackoff
 from redis.exceptions import BusyLoadingError, ConnectionError, TimeoutError  # noqa: A004 (theirs)
-from redis.retry import Retry
 
 LOST = (ConnectionError, TimeoutError, BusyLoadingError)
 """The server is not there, or reads its file; soon it may be."""
@@ -33,20 +31,9 @@ def connect(url: str, *, patience_seconds: float = 3.0) -> redis.asyncio.Redis:
         timeout=_ANSWER_SECONDS,
         socket_timeout=_ANSWER_SECONDS,
         socket_connect_timeout=_ANSWER_SECONDS,
-        retry=AsyncRetry(ConstantBackoff(_PAUSE_SECONDS), _tries(patience_seconds), LOST),
+        retry=Retry(ConstantBackoff(_PAUSE_SECONDS), max(1, round(patience_seconds / _PAUSE_SECONDS)), LOST),
     )
     return redis.asyncio.Redis.from_pool(pool)
-
-
-def connect_blocking(url: str, *, patience_seconds: float) -> redis.Redis:
-    """For threads; as many connections as threads use it at once."""
-    return redis.Redis.from_url(
-        url,
-        socket_timeout=_ANSWER_SECONDS,
-        socket_connect_timeout=_ANSWER_SECONDS,
-        retry=Retry(ConstantBackoff(_PAUSE_SECONDS), _tries(patience_seconds), LOST),
-        retry_on_error=list(LOST),
-    )
 
 
 def connect_listener(url: str) -> redis.asyncio.Redis:
@@ -64,7 +51,3 @@ async def ask_at_once(connection: redis.asyncio.Redis, write: Callable[[Any], ob
 def name_key(*parts: str) -> str:
     """A key of ours among those of whoever else uses the server; `gradwalk:run:3fa4`."""
     return ":".join(("gradwalk", *parts))
-
-
-def _tries(patience_seconds: float) -> int:
-    return max(1, round(patience_seconds / _PAUSE_SECONDS))

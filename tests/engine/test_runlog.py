@@ -120,7 +120,7 @@ async def test_a_run_stops_when_its_last_server_leaves_or_dies(redis: Redis) -> 
         attempt = await begin(log)
         with redis.client() as client:
             assert runlog.LEAVE_MS < client.pttl("gradwalk:order:a") <= runlog.FOLLOW_MS
-            await log.leave(order())
+            await log.leave(run)
             assert 0 < client.pttl("gradwalk:order:a") <= runlog.LEAVE_MS
             assert await log.tend([(run, False, False)]) == [RUNNING]
             assert client.pttl("gradwalk:order:a") <= runlog.LEAVE_MS
@@ -153,7 +153,7 @@ async def test_room_is_counted_over_all_servers_and_per_client(redis: Redis, mon
         assert await log.begin("a0")
         assert await conditions(log, *runs) == [RUNNING, WAITING]
         assert (await log.counts())[1] == {Lane.LIVE: 1, Lane.BATCH: 1}
-        await log.leave(order("a1", "greedy"))
+        await log.leave(runs[1])
         for number in range(2):
             await log.open(order(f"d{number}", "greedy"), *caps)
         with pytest.raises(BusyError):

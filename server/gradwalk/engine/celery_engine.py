@@ -151,7 +151,7 @@ class CeleryEngine:
     async def _leave(self, follower: _Follower) -> None:
         """No reader is left here: the run may stop, unless another server still follows."""
         if self._followers.get(follower.run.order.run_id) is follower:
-            await self._log.leave(follower.run.order)
+            await self._log.leave(follower.run)
 
     def _finish(self, follower: _Follower, outcome: Outcome) -> None:
         """Reads it no longer."""
@@ -175,14 +175,12 @@ class CeleryEngine:
         followers = list(self._followers.values())
         followed = [(one.run, not one.cancellation.is_wished, not one.has_begun) for one in followers]
         conditions = await self._log.tend(followed) if followed else []
-        for follower, (_, is_wanted, _), (beats, is_there) in zip(followers, followed, conditions, strict=True):
+        for follower, (beats, is_there) in zip(followers, conditions, strict=True):
             if self._followers.get(follower.run.order.run_id) is not follower:
                 continue
             if follower.cancellation.is_wished:
-                if is_wanted:
-                    # The last reader left while `tend` said that they follow.
-                    await self._leave(follower)
-                elif not beats:
+                # One that runs says how it ended.
+                if not beats:
                     self._finish(follower, CALLED_OFF)
             elif beats:
                 follower.begin()

@@ -60,6 +60,18 @@ class SharedRun:
     order: Order
     log: str
 
+    @property
+    def order_key(self) -> str:
+        return name_key("order", self.order.run_id)
+
+    @property
+    def log_key(self) -> str:
+        return name_key("log", self.log)
+
+    @property
+    def beat_key(self) -> str:
+        return name_key("beat", self.log)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -118,9 +130,10 @@ class RunLog:
         Raises:
             BusyError: a new one was needed, and so many wait already, or so many of its client.
         """
-        run, key = SharedRun(order, uuid.uuid4().hex), name_key("order", order.run_id)
+        run = SharedRun(order, uuid.uuid4().hex)
+        key, told = run.order_key, _encode(run)
         known, _ = await self._ask(
-            lambda ask: ask.set(key, _encode(run), px=FOLLOW_MS, nx=True, get=True).pexpire(key, FOLLOW_MS, gt=True)
+            lambda ask: ask.set(key, told, px=FOLLOW_MS, nx=True, get=True).pexpire(key, FOLLOW_MS, gt=True)
         )
         found = run if known is None else _decode(order.run_id, known)
         if found.log != run.log:  # a command that is repeated after a lost answer finds its own value
@@ -151,11 +164,11 @@ class RunLog:
         def write(ask: Any) -> None:
             for run, is_followed, waits in followed:
                 if is_followed:
-                    ask.pexpire(name_key("order", run.order.run_id), FOLLOW_MS, gt=True)
+                    ask.pexpire(run.order_key, FOLLOW_MS, gt=True)
                 if is_followed and waits:
                     _wait(ask, run.order, xx=True)
             for run, *_ in followed:
-                ask.exists(_beat_key(run)).getrange(name_key("order", run.order.run_id), 0, _NAME - 1)
+                ask.exists(run.beat_key).getrange(run.order_key, 0, _NAME - 1)
 
         found = (await self._ask(write))[-2 * len(followed) :]
         return [
@@ -163,10 +176,9 @@ class RunLog:
             for (run, *_), beats, log in zip(followed, found[::2], found[1::2], strict=True)
         ]
 
-    async def leave(self, order: Order) -> None:
+    async def leave(self, run: SharedRun) -> None:
         """A server follows no longer: unless another one does, the run is stopped, or not begun."""
-        key = name_key("order", order.run_id)
-        await self._ask(lambda ask: ask.pexpire(key, LEAVE_MS).zrem(_WAITING, _member(order)))
+        await self._ask(lambda ask: ask.pexpire(run.order_key, LEAVE_MS).zrem(_WAITING, _member(run.order)))
 
     async def wake(self, server: str) -> None:
         """Lets the server's reader look again which logs it reads."""
@@ -181,8 +193,8 @@ class RunLog:
         run, name = _decode(run_id, known), uuid.uuid4().hex.encode()
         holder, said, _ = await self._ask(
             lambda ask: (
-                ask.set(_beat_key(run), name, px=BEAT_MS, nx=True, get=True)
-                .xrange(_log_key(run))
+                ask.set(run.beat_key, name, px=BEAT_MS, nx=True, get=True)
+                .xrange(run.log_key)
                 .zrem(_WAITING, _member(run.order))
             )
         )
@@ -194,7 +206,7 @@ class RunLog:
 
     async def results(self, run: SharedRun) -> list[bytes]:
         """Everything that was written so far."""
-        return _results_of(await self._connection.xrange(_log_key(run)))
+        return _results_of(await self._connection.xrange(run.log_key))
 
     async def append(self, attempt: Attempt, batch: list[bytes]) -> None:
         """Writes the next results; JSON, which has no line breaks as we write it."""
@@ -208,21 +220,20 @@ class RunLog:
 
     async def beat(self, attempt: Attempt) -> bool:
         """Says that the worker lives; False when no server follows the run, or another attempt has it."""
-        beat, order = _beat_key(attempt.run), name_key("order", attempt.run.order.run_id)
+        run, beat = attempt.run, attempt.run.beat_key
         # It may have expired while the shared server was away.
         holder, _, log = await self._ask(
             lambda ask: (
                 ask.set(beat, attempt.name, px=BEAT_MS, nx=True, get=True)
                 .pexpire(beat, BEAT_MS)
-                .getrange(order, 0, _NAME - 1)
+                .getrange(run.order_key, 0, _NAME - 1)
             )
         )
-        return holder in (None, attempt.name) and log == attempt.run.log.encode()
+        return holder in (None, attempt.name) and log == run.log.encode()
 
     async def finish(self, attempt: Attempt, outcome: Outcome) -> None:
         """Writes how it ended; the log can be read for another minute."""
-        run, log, beat = attempt.run, _log_key(attempt.run), _beat_key(attempt.run)
-        order = name_key("order", run.order.run_id)
+        run, log, beat, order = attempt.run, attempt.run.log_key, attempt.run.beat_key, attempt.run.order_key
         kept = order if outcome.lasting else name_key("ended", run.order.run_id)
         holder, is_there, current = await self._ask(lambda ask: ask.get(beat).exists(log).getrange(order, 0, _NAME - 1))
         if holder not in (None, attempt.name) or (attempt.results and not is_there):
@@ -236,7 +247,7 @@ class RunLog:
 
     async def _write(self, attempt: Attempt, number: int, fields: dict[str, Any], *, is_first: bool) -> None:
         """One more entry, unless it is there already."""
-        log = _log_key(attempt.run)
+        log = attempt.run.log_key
         async with self._connection.pipeline() as ask:
             ask.xadd(log, fields, id=f"{number}-0", nomkstream=not is_first).pexpire(log, _LIFETIME_MS)
             answers = await ask.execute(raise_on_error=False)
@@ -340,14 +351,6 @@ def _encode(run: SharedRun) -> str:
 def _decode(run_id: str, value: bytes) -> SharedRun:
     lane, client, job = json.loads(value[_NAME:])
     return SharedRun(Order(run_id, JOB.validate_json(job), Lane(lane), client), value[:_NAME].decode())
-
-
-def _log_key(run: SharedRun) -> str:
-    return name_key("log", run.log)
-
-
-def _beat_key(run: SharedRun) -> str:
-    return name_key("beat", run.log)
 
 
 def _wake_key(server: str) -> str:

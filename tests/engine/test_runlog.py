@@ -72,6 +72,9 @@ async def test_what_an_attempt_writes_is_there_once_and_ends_with_its_outcome(re
         await log.append(attempt, [b"two"])
         for _ in range(2):
             await log.finish(attempt, LASTING)
+        assert await log.beat(attempt), "the last of another thread"
+        with redis.client() as client:
+            assert client.pttl(f"gradwalk:beat:{run.log}") > runlog.BEAT_MS
         assert await log.results(run) == [b"zero", b"one", b"two"]
         async with connect_listener(redis.url) as listener:
             news = await Reader(listener, "here").news({run.log: 0})

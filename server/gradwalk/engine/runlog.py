@@ -210,13 +210,13 @@ class RunLog:
 
     async def append(self, attempt: Attempt, batch: list[bytes]) -> None:
         """Writes the next results; JSON, which has no line breaks as we write it."""
-        is_first = not attempt.results
+        creates = not attempt.results
         attempt.results += batch
-        await self._write(attempt, len(attempt.results), {"batch": b"\n".join(batch)}, is_first=is_first)
+        await self._write(attempt, len(attempt.results), {"batch": b"\n".join(batch)}, creates=creates)
 
     async def tell(self, attempt: Attempt, done: int, of: int) -> None:
         """Writes how far a file is."""
-        await self._write(attempt, done + 1, {"progress": json.dumps([done, of])}, is_first=True)
+        await self._write(attempt, done + 1, {"progress": json.dumps([done, of])}, creates=True)
 
     async def beat(self, attempt: Attempt) -> bool:
         """Says that the worker lives; False when no server follows the run, or another attempt has it."""
@@ -225,7 +225,7 @@ class RunLog:
         holder, _, log = await self._ask(
             lambda ask: (
                 ask.set(beat, attempt.name, px=BEAT_MS, nx=True, get=True)
-                .pexpire(beat, BEAT_MS)
+                .pexpire(beat, BEAT_MS, gt=True)
                 .getrange(run.order_key, 0, _NAME - 1)
             )
         )
@@ -245,11 +245,11 @@ class RunLog:
                 ask.rename(order, kept).pexpire(kept, RETAIN_MS)
             _raise_but_for_what_is_there(await ask.execute(raise_on_error=False))
 
-    async def _write(self, attempt: Attempt, number: int, fields: dict[str, Any], *, is_first: bool) -> None:
+    async def _write(self, attempt: Attempt, number: int, fields: dict[str, Any], *, creates: bool) -> None:
         """One more entry, unless it is there already."""
         log = attempt.run.log_key
         async with self._connection.pipeline() as ask:
-            ask.xadd(log, fields, id=f"{number}-0", nomkstream=not is_first).pexpire(log, _LIFETIME_MS)
+            ask.xadd(log, fields, id=f"{number}-0", nomkstream=not creates).pexpire(log, _LIFETIME_MS)
             answers = await ask.execute(raise_on_error=False)
         if answers[0] is None:
             raise FencedError(attempt.run.order.run_id)

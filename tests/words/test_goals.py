@@ -34,7 +34,7 @@ def test_as_an_example_opens_its_sentence_has_the_numbers_of_its_trace(slug: str
         ("map", {"inputs": {"p": [1.0, -1.0]}}, "J is [[2, 0], [\u22121, 1], [0, \u22122]]; v = [1, 1, 1] times J is"),
         ("rows-of-j", {"inputs": {"p": [5.0, 1.0]}}, "print [10, 0], [1, 5] and [0, 2]."),
         ("ones-as-v", {"inputs": {"x": [0.0, 1.0, 0.5]}}, "both ways print [0, 2, 1]."),
-        ("chain-of-two", {"inputs": {"x": [1.0, 0.0]}}, "F2 first: [2, 6]. That"),
+        ("chain-of-two", {"inputs": {"x": [1.0, 0.0]}}, "diag(2y): [2, 6]. That"),
         ("why-grad-output", {"inputs": {"x": 5.0}}, "= x = 5` is only the local part. The loss changes 32 times"),
         ("why-grad-output", {"inputs": {"x": 5.0}}, "w.grad is 32 · 5 = 160:"),
         (

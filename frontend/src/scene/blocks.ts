@@ -85,6 +85,8 @@ export interface TableLook extends Captioned {
   readonly near?: Place;
   readonly isWritten?: (place: Place) => boolean;
   readonly isLit?: (place: Place) => boolean;
+  /** Does not take part in what is lit. */
+  readonly isAside?: (place: Place) => boolean;
   /** What is wrong with an entry. */
   readonly markAt?: (place: Place) => CellMark | null;
   /** Whether its caption can be asked what it means. */
@@ -122,7 +124,13 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
     row: firstShown(near?.row, rows, matrix.rows),
     column: firstShown(near?.column, columns, matrix.columns),
   };
-  const { size, isWritten = () => true, isLit = () => false, markAt = () => null } = look;
+  const {
+    size,
+    isWritten = () => true,
+    isLit = () => false,
+    isAside = () => false,
+    markAt = () => null,
+  } = look;
   const digits = digitsAt(size, look.precision);
   const isTinted = rows >= TINTED_FROM || columns >= TINTED_FROM;
   const largest = isTinted ? largestMagnitude(matrix.cells) : 0;
@@ -163,7 +171,7 @@ export function tableBlock(matrix: Matrix, look: TableLook): Block {
       const place = placeAt(row, column);
       const cell = cellAt(matrix, place.row, place.column);
       const tint = isTinted && isWritten(place) ? tintOf(cell, largest) : null;
-      shapes.push(...drawCell(drawn, cellBox(table, place), tint, letters, cell === 0));
+      shapes.push(...drawCell(drawn, cellBox(table, place), tint, letters, cell === 0 || isAside(place)));
     }
   }
   const quiet: Letters = { size, face: "mono" };
@@ -191,7 +199,7 @@ function drawCell(
   box: Box,
   tint: ReturnType<typeof tintOf>,
   letters: Letters,
-  isZero: boolean,
+  standsBack: boolean,
 ): readonly Shape[] {
   const shapes: Shape[] = [];
   const ink = mark !== null ? "problem" : "gradient";
@@ -205,7 +213,7 @@ function drawCell(
         stroke: { ink, width: 2, ...(mark === "kink" && { dash: "4 3" }) },
       }),
     });
-  const isQuiet = written === "·" || isZero;
+  const isQuiet = written === "·" || standsBack;
   const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 + DROP * letters.size };
   shapes.push(text(at, written, { ...letters, bold: !isQuiet }, isQuiet ? "ink-quiet" : "ink", "middle"));
   if (mark !== null) {

@@ -443,6 +443,10 @@ function memoryOf(
     isTensor(v) ? [jacobians.find((each) => each.output_nr === outputNr)?.output_shape ?? v.shape] : [],
   );
   if (shapes.length === 0) return null;
+  // A tensor that is saved twice, as both operands of `x * x`, is there once.
+  const storages = new Map(
+    node.saved.map((saved) => [saved.alias_of ?? `ctx ${saved.name}`, bytesOf(saved)]),
+  );
   const rows = shapes.reduce((sum, shape) => sum + elementCount(shape), 0);
   const columns = elementCount(jacobians[0]?.input_shape ?? returned.shape);
   return {
@@ -450,7 +454,7 @@ function memoryOf(
     rows,
     columns,
     full_bytes: rows * columns * bytesPerElement(returned.dtype),
-    kept_bytes: node.saved.reduce((sum, saved) => sum + bytesOf(saved), 0),
+    kept_bytes: [...storages.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }
 

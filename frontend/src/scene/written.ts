@@ -280,6 +280,10 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
       : { row: Math.min(pointed.row, rows - 1), column: Math.min(pointed.column, columns - 1) };
   const terms = form.termsAt(current);
   const right = form.rightAt(current);
+  /** By row: whether it meets another table than the one that is drawn. */
+  const isApart = form.result.matrix.cells
+    .slice(0, rows)
+    .map((_, row) => form.rightAt({ ...current, row })?.caption !== right?.caption);
   const isRevealed = ({ role, from }: Factoring): boolean => {
     if (role === "result") return shown.product;
     if (from !== undefined) return isMade(from);
@@ -306,6 +310,7 @@ function writtenLine(form: ProductForm, look: LineLook, at: number) {
         if (side === "result") return samePlace(place, current);
         return terms.some((term) => term[side] !== null && samePlace(term[side], place));
       },
+      isAside: ({ row }) => side !== "right" && isApart[row] === true,
     });
   const parts: Parts = (size, across) => {
     if (isAlone)

@@ -22,7 +22,7 @@ def program_text(slug: str) -> str:
 def _example(
     about: Fact,
     *,
-    stop: str = "1.1",
+    stop: str,
     seed_files: tuple[str, ...] = (),
     follows: dict[str, str] | None = None,
     **options: Any,
@@ -50,11 +50,17 @@ EXAMPLES: list[Example] = [
     ),
     _example(
         fact("example-rows-of-j", first="[4, 0]", second="[3, 2]", third="[0, 6]"),
+        stop="6.5",
         seed_files=("000", "002"),
         follows={"first": "6.5 p.grad", "second": "12.5 p.grad", "third": "18.5 p.grad"},
     ),
-    _example(fact("example-whole-jacobian"), seed_files=("000",)),
-    _example(fact("example-ones-as-v", grad="[2, 4, 6]"), seed_files=("001", "000"), follows={"grad": "2.5 x.grad"}),
+    _example(fact("example-whole-jacobian"), stop="5.4", seed_files=("000",)),
+    _example(
+        fact("example-ones-as-v", grad="[2, 4, 6]"),
+        stop="1.3",
+        seed_files=("001", "000"),
+        follows={"grad": "2.5 x.grad"},
+    ),
     _example(
         fact("example-weights-as-v", one="0.2", row_one="[2, 1]", two="0.8", row_two="[1, 3]", grad="[1.2, 2.6]"),
         stop="1.3",
@@ -67,7 +73,7 @@ EXAMPLES: list[Example] = [
             "grad": "2.5 x.grad",
         },
     ),
-    _example(fact("example-doubling-loop"), seed_files=("001",)),
+    _example(fact("example-doubling-loop"), stop="10.3", seed_files=("001",)),
     _example(
         fact("example-chain-of-two", v="[1, 1]", next="[6, 14]", grad="[48, 68]"),
         stop="2.3",
@@ -85,12 +91,12 @@ EXAMPLES: list[Example] = [
     _example(fact("example-wrong-shape"), stop="2.5", seed_files=("002",)),
     _example(fact("example-returned-jacobian"), stop="1.3", seed_files=("002",)),
     _example(fact("example-batch"), stop="3.3", seed_files=("002",)),
-    _example(fact("example-linear-function"), stop="2.3", seed_files=("003",)),
+    _example(fact("example-linear-function"), stop="3.3", seed_files=("003",)),
     _example(fact("example-gradcheck"), stop="2.3", seed_files=("004",)),
     _example(fact("example-composite"), stop="2.3", seed_files=("004",)),
     _example(fact("example-none-zeros-undefined"), stop="4.4", seed_files=("004",)),
     # How the engine walks.
-    _example(fact("example-sin-expression"), inputs={"x": 1.0, "y": 2.0}),
+    _example(fact("example-sin-expression"), stop="2.3", inputs={"x": 1.0, "y": 2.0}),
     _example(
         fact("example-used-twice", a="6", b="10", v="16", x="2", y="3", x_grad="48", y_grad="32"),
         stop="3.1",
@@ -109,6 +115,7 @@ EXAMPLES: list[Example] = [
     ),
     _example(
         fact("example-gradient-accumulation", first="2.5", second="12.5", grad="15"),
+        stop="10.5",
         follows={"first": "5.5 w.grad", "second": "10.5 v", "grad": "10.5 w.grad"},
     ),
     _example(
@@ -117,10 +124,10 @@ EXAMPLES: list[Example] = [
         follows={"slope": "1.3 slope", "grad": "5.5 x.grad"},
     ),
     _example(fact("example-detach"), stop="3.3"),
-    _example(fact("example-backward-twice", grad="4"), follows={"grad": "2.5 x.grad"}),
-    _example(fact("example-in-place")),
+    _example(fact("example-backward-twice", grad="4"), stop="3.5", follows={"grad": "2.5 x.grad"}),
+    _example(fact("example-in-place"), stop="3.5"),
     # The same in the large.
     _example(fact("example-vanishing", grad="3.875·10⁻⁷"), stop="1.3", follows={"grad": "11.5 x.grad"}),
-    _example(fact("example-mlp-step")),
+    _example(fact("example-mlp-step"), stop="1.3"),
     _example(fact("example-attention"), stop="3.3"),
 ]

@@ -1960,7 +1960,7 @@ player-divider-program = Grenze zwischen Programm und Bild
 player-turn = { $turn } von { $count }
 player-queue-ready = bereit: { $names }
 player-queue-waiting = wartet: { $names }
-player-queue-counted = { $name } ({ $arrived } von { $expected })
+player-queue-counted = { $name } ({ $arrived } von { $expected } da)
 player-queue-only = jetzt: { $name }, sonst war nichts bereit
 player-queue-leaf = jetzt: { $name }, Blätter gehen vor
 player-queue-last = jetzt: { $name }, von dem, was bereit war, zuletzt gebaut
@@ -2088,7 +2088,7 @@ player-rule-returns = zurückgegeben =
 player-then = dann
 player-unchecked = hier nicht geprüft
 player-checked = mit der Engine abgeglichen
-player-memory = volles J { $rows } × { $columns } ({ $full }); behalten: { $kept }
+player-memory = volles J { $rows } × { $columns } ({ $full }), nie gebildet; gespeichert { $kept }
 player-saved-as = gespeichert: { $name }
 player-saved-input = für backward gespeichert: eine Eingabe dieses Knotens
 player-saved-output = für backward gespeichert: sein eigenes Ergebnis
@@ -2342,16 +2342,16 @@ ask-written-some = Hier kommen { $count } Beiträge an; alle werden addiert
 
 ## Examples
 
-example-map = `backward` bekommt `v`, eine Zahl je Ausgabe (hier 3), und gibt v mal J zurück, eine Zahl je Eingabe (hier 2). J ist { $J }; v = { $v } mal J ist { $grad }. Eine einzelne 1 wählt eine Zeile aus. Die rechte Pfeiltaste geht weiter; ändere v und sieh zu.
+example-map = `backward` bekommt `v` = ∂L/∂y, eine Zahl je Ausgabe (hier 3), und gibt v mal J = ∂L/∂p zurück, eine Zahl je Eingabe (hier 2): Der Verlust L ist eine Zahl, die Matrix braucht niemand. J ist { $J }; v = { $v } mal J ist { $grad }: Eine einzelne 1 wählt eine Zeile aus. Ändere v und sieh zu.
     .title = Eine Abbildung von R² nach R³: v mal J
     .question = Mein f geht von R² nach R³. Seine Ableitung ist eine 3 × 2-Matrix, warum nimmt und liefert backward dann Vektoren?
-example-rows-of-j = Jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben { $first }, { $second } und { $third } aus.
+example-rows-of-j = PyTorch speichert sie nirgends, aber jedes backward liefert eine Zeile von J: Ein One-Hot-v fragt, wie eine einzelne Ausgabe von allen Eingaben abhängt. Die drei Durchläufe geben { $first }, { $second } und { $third } aus.
     .title = One-Hot-v: J Zeile für Zeile
     .question = Wo ist die Jacobi-Matrix, die ich von Hand ausrechnen würde?
-example-whole-jacobian = Ja: Mit is_grads_batched=True laufen m Zeilen von v gemeinsam zurück. Die 3 × 3-Einheitsmatrix geht hinein, J = [[4, 0], [3, 2], [0, 6]] kommt heraus.
+example-whole-jacobian = Ja, torch.autograd.grad kann es: Mit is_grads_batched=True nimmt es m Zeilen von v auf einmal. Die 3 × 3-Einheitsmatrix geht hinein, J = [[4, 0], [3, 2], [0, 6]] kommt heraus. backward nimmt ein einziges v.
     .title = `m` Zeilen von `v` auf einmal: ganz J
     .question = Ich hätte erwartet, dass backward einen Tensor A der Form [m, 3] nimmt und A mal J der Form [m, 2] liefert. Geht das?
-example-ones-as-v = Eine vektorwertige Ausgabe braucht ein v. Einsen geben jeder Ausgabe dasselbe Gewicht, das ist der Gradient der Summe: Beide Wege geben { $grad } aus.
+example-ones-as-v = Drei Ausgaben sind keine einzelne Zahl, mit der man anfangen könnte: v sagt, wie viel jede zählt. Einsen geben den Gradienten der Summe, also geben beide Wege { $grad } aus. Bei einem Skalar ist v gleich 1 und kann fehlen.
     .title = `backward(ones)` ist der Gradient der Summe
     .question = Warum bekommt backward() einen Tensor als Argument, und warum sind es immer Einsen?
 example-weights-as-v = `v` gewichtet die Ausgaben, bevor etwas zurückläuft: { $one } mal Zeile { $row_one } plus { $two } mal Zeile { $row_two } ist { $grad }, in einem einzigen backward.
@@ -2360,37 +2360,37 @@ example-weights-as-v = `v` gewichtet die Ausgaben, bevor etwas zurückläuft: { 
 example-doubling-loop = Autograd zeichnet die zehn Verdopplungen auf, die gelaufen sind. Jede multipliziert v mit 2, und 2 hoch 10 ist 1024: Aus v = [0.1, 1, 0.0001] wird [102.4, 1024, 0.1024].
     .title = Die Verdopplungsschleife aus dem Autograd-Tutorial
     .question = `x*2` in einer while-Schleife, dann y.backward(v): Woher kommen 102.4, 1024 und 0.1024?
-example-chain-of-two = `v = { $v }` trifft zuerst auf die Jacobi-Matrix von F2: { $next }. Dieser Vektor ist das v für F1: { $grad }. Zwei Jacobi-Matrizen werden nie miteinander multipliziert.
+example-chain-of-two = `v = { $v }` trifft zuerst auf die Jacobi-Matrix von F2, das ist diag(2y): { $next }. Dieser Vektor ist das v für F1, dessen Jacobi-Matrix A ist: { $grad }. Zwei Jacobi-Matrizen werden nie miteinander multipliziert.
     .title = `F2(F1(x))`: Was herauskommt, ist das nächste v
     .question = Was wird bei z = F2(F1(x)) womit multipliziert, und in welcher Reihenfolge?
 example-why-grad-output = `df/dw = x = { $x }` ist nur der lokale Teil. Der Loss ändert sich { $v }-mal so schnell wie f, also ist w.grad { $v } · { $x } = { $grad }: In grad_output steckt alles, was nach f kommt.
     .title = Warum mal grad_output?
     .question = Wenn backward die Formel für den Gradienten ist, df/dw = x, warum wird dann mit grad_output multipliziert?
-example-exp-function = Die Jacobi-Matrix einer elementweisen Funktion ist diagonal, also ist v mal J ein elementweises Produkt mit e^x. Die Matrix entsteht nie; es genügt, das Ergebnis einmal zu speichern.
+example-exp-function = Die Jacobi-Matrix einer elementweisen Funktion ist diagonal, also ist v mal J ein elementweises Produkt mit e^x. Bei n Einträgen werden n Zahlen gespeichert; die Matrix mit n² Zahlen entsteht nie.
     .title = `exp` als eigene Function
     .question = Was berechnet backward eigentlich, wenn e^x seine eigene Ableitung ist?
-example-wrong-shape = `backward` muss `v` mal `J` zurückgeben, in der Form der Eingabe. Die transponierte Jacobi-Matrix hat die Form [2, 3], p hat die Form [2]: Multipliziere mit v, dann fällt die 3 weg.
+example-wrong-shape = `backward` muss `v` mal `J` zurückgeben, in der Form der Eingabe. Die transponierte Jacobi-Matrix hat die Form [2, 3], p hat die Form [2]: Multipliziere mit v (`columns @ v`), dann fällt die 3 weg.
     .title = `backward` gibt eine Matrix zurück: ein Fehler
     .question = „Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]“: Warum?
 example-returned-jacobian = Nein. Eine [3, 3]-Matrix lässt sich zu [3] aufsummieren, und das tut die Engine wortlos: [1, e, e²], als wäre v lauter Einsen. Mit v = [1, 10, 100] müsste der letzte Eintrag 738.9 sein, nicht 7.39.
     .title = `backward` gibt `J` selbst zurück: kein Fehler, falsche Zahlen
     .question = Mein backward gibt die ganze Jacobi-Matrix zurück, und PyTorch beschwert sich nicht. Ist das in Ordnung?
-example-batch = Die Zeilen mischen sich nicht: Jede hat ein eigenes v und ein eigenes J, [3] und [3, 2], und bekommt ihr Produkt v J der Form [2]. Der Mittelwert über den Batch zeigt sich als 1/3 in jedem v.
+example-batch = Die Zeilen mischen sich nicht: Jede der b Zeilen hat ein eigenes v und ein eigenes J, [3] und [3, 2], und bekommt ihr v J der Form [2]. Über die Ausgaben wird summiert, b × n bleibt. Der Mittelwert über den Batch zeigt sich als 1/3 in jedem v.
     .title = Ein Batch von Eingaben
     .question = Was, wenn ich einen Batch durch meine Funktion schicke? Ich würde einen Gradienten der Form b × k × n erwarten.
-example-linear-function = Ein Gradient je Eingabe von forward, in derselben Reihenfolge, und None, wo keiner verlangt ist: Die Eingabe sind Daten, und die zweite Schicht hat keinen Bias.
+example-linear-function = Ein Gradient je Eingabe von forward, in derselben Reihenfolge: grad_weight ist `grad_output.t() @ input`. needs_input_grad sagt, welche verlangt sind: input sind Daten, also geht None zurück, wie für einen Bias, den es nicht gibt.
     .title = LinearFunction, mit oder ohne Bias
     .question = Was tun grad_weight und needs_input_grad in der LinearFunction aus dem Tutorial „Extending PyTorch“, und warum gibt backward dort None zurück?
-example-gradcheck = Ein falsches backward läuft ohne Beschwerde: Es sagt [2, 8], wo die Differenzenquotienten [3, 12] sagen. gradcheck vergleicht die beiden und antwortet False.
+example-gradcheck = Ein falsches backward läuft ohne Beschwerde: Es sagt [2, 8], wo die Differenzenquotienten [3, 12] sagen. gradcheck vergleicht die beiden, in float64, und antwortet False.
     .title = `gradcheck` bei einem falschen backward
     .question = Wie teste ich eine Autograd-Formel, die ich selbst geschrieben habe?
-example-composite = `cross_entropy` hat keinen eigenen Knoten: In seinem Kasten sind die beiden, die Autograd verfolgt, log_softmax und nll_loss. Ihre beiden Vektor-Jacobi-Produkte ergeben zusammen Softmax minus One-Hot.
+example-composite = Eine zusammengesetzte Funktion besteht aus anderen Operationen und hat kein eigenes backward: Autograd verfolgt die beiden im Kasten von `cross_entropy`. Fast jeder Code ist so. Eine Function braucht man für NumPy, C++ oder einen anderen Gradienten, derivatives.yaml für Operationen von PyTorch selbst.
     .title = Zusammengesetzt und zum Aufklappen: `cross_entropy`
     .question = Was ist eine zusammengesetzte Funktion, und wo ist ihr backward?
-example-none-zeros-undefined = In Summen wirken sie alle wie null, aber sie bedeuten Verschiedenes: c hat einen Weg und bekommt 0; der Ausgang von b wurde nie verwendet, backward sieht None und gibt None zurück; d hat gar keinen Weg.
+example-none-zeros-undefined = In Summen sind alle null. c hat einen Weg, sein Gradient ist 0. Den Ausgang von b hat nichts verwendet, dieser Gradient ist undefiniert: backward sieht None, sonst Nullen, und gibt None zurück. d hat gar keinen Weg.
     .title = None, Nullen und undefiniert
     .question = Ein Tensor voller Nullen, None und ein undefinierter Tensor: Es heißt, das sei alles dasselbe. Was ist der Unterschied?
-example-sin-expression = `x` wird zweimal verwendet, also ist sein Gradient die Summe zweier Beiträge: y · cos(x·y) auf dem einen Weg und 1 auf dem anderen.
+example-sin-expression = `x` wird zweimal verwendet, also ist sein Gradient die Summe zweier Beiträge: y · cos(x·y) auf dem einen Weg und 1 auf dem anderen. Die Steigung von sin ist cos; v mal cos geht weiter an x·y.
     .title = `sin(x*y) + x`, mit Schiebereglern
     .question = Kann ich einfach eine Formel eintippen und an ihren Eingaben drehen?
 example-used-twice = Jede Operation, die lief, hat einen Knoten aufgezeichnet. Die Engine wartet, bis beide Verwendungen sich gemeldet haben, addiert { $b } und { $a } zu { $v } und geht erst dann zu a = x * y weiter: x.grad ist { $v } · { $y } = { $x_grad }, y.grad ist { $v } · { $x } = { $y_grad }.

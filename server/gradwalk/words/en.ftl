@@ -1961,7 +1961,7 @@ player-divider-program = Border between program and picture
 player-turn = { $turn } of { $count }
 player-queue-ready = ready: { $names }
 player-queue-waiting = waiting: { $names }
-player-queue-counted = { $name } ({ $arrived } of { $expected })
+player-queue-counted = { $name } ({ $arrived } of { $expected } arrived)
 player-queue-only = now: { $name }, nothing else was ready
 player-queue-leaf = now: { $name }, leaves go first
 player-queue-last = now: { $name }, of what was ready the one built last
@@ -2089,7 +2089,7 @@ player-rule-returns = returned =
 player-then = then
 player-unchecked = not checked here
 player-checked = checked against the engine
-player-memory = full J { $rows } × { $columns } ({ $full }); kept { $kept }
+player-memory = full J { $rows } × { $columns } ({ $full }), never built; saved { $kept }
 player-saved-as = saved { $name }
 player-saved-input = saved for backward: an input of this node
 player-saved-output = saved for backward: its own output
@@ -2343,16 +2343,16 @@ ask-written-some = { $count } contributions arrive here; all of them are summed
 
 ## Examples
 
-example-map = `backward` receives `v`, one number per output (here 3), and returns v times J, one number per input (here 2). J is { $J }; v = { $v } times J is { $grad }. A single 1 picks a row. The right arrow goes on; edit v and watch.
+example-map = `backward` receives `v` = ∂L/∂y, one number per output (here 3), and returns v times J = ∂L/∂p, one number per input (here 2): the loss L is one number, so nobody needs the matrix. J is { $J }; v = { $v } times J is { $grad }: a single 1 picks a row. Edit v and watch.
     .title = A map from R² to R³: v times J
     .question = My f goes from R² to R³. Its derivative is a 3 × 2 matrix, so why does backward take and return vectors?
-example-rows-of-j = Each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print { $first }, { $second } and { $third }.
+example-rows-of-j = PyTorch stores it nowhere, but each backward gives one row of J: a one-hot v asks how a single output depends on every input. The three passes print { $first }, { $second } and { $third }.
     .title = One-hot v: the rows of J, one by one
     .question = Where is the Jacobian matrix that I would compute by hand?
-example-whole-jacobian = Yes: with is_grads_batched=True a stack of m rows of v travels together. The 3 × 3 identity goes in and J = [[4, 0], [3, 2], [0, 6]] comes out.
+example-whole-jacobian = Yes, torch.autograd.grad can: with is_grads_batched=True it takes m rows of v at once. The 3 × 3 identity goes in and J = [[4, 0], [3, 2], [0, 6]] comes out. backward takes one v.
     .title = `m` rows of `v` at once: the whole J
     .question = I expected backward to take a tensor A of shape [m, 3] and return A times J of shape [m, 2]. Can it?
-example-ones-as-v = A vector output needs a v. Ones give every output the same weight, which is the gradient of the sum: both ways print { $grad }.
+example-ones-as-v = Three outputs are no single number to start from: v says how much each of them matters. Ones give the gradient of the sum, so both ways print { $grad }. For a scalar v is 1 and can be left out.
     .title = `backward(ones)` is the gradient of the sum
     .question = Why does backward() take a tensor as an argument, and why is it always ones?
 example-weights-as-v = `v` weighs the outputs before anything is propagated: { $one } times row { $row_one } plus { $two } times row { $row_two } is { $grad }, in a single backward.
@@ -2361,37 +2361,37 @@ example-weights-as-v = `v` weighs the outputs before anything is propagated: { $
 example-doubling-loop = Autograd records the ten doublings that ran. Each multiplies v by 2, and 2 to the 10th is 1024: v = [0.1, 1, 0.0001] becomes [102.4, 1024, 0.1024].
     .title = The doubling loop of the autograd tutorial
     .question = `x*2` in a while loop, then y.backward(v): where do 102.4, 1024 and 0.1024 come from?
-example-chain-of-two = `v = { $v }` meets the Jacobian of F2 first: { $next }. That vector, never a matrix product of two Jacobians, is the v for F1: { $grad }.
+example-chain-of-two = `v = { $v }` meets the Jacobian of F2 first, which is diag(2y): { $next }. That vector, never a matrix product of two Jacobians, is the v for F1, whose Jacobian is A: { $grad }.
     .title = `F2(F1(x))`: what comes out is the next v
     .question = For z = F2(F1(x)), what is multiplied with what, and in which order?
 example-why-grad-output = `df/dw = x = { $x }` is only the local part. The loss changes { $v } times as fast as f, so w.grad is { $v } · { $x } = { $grad }: grad_output carries everything that comes after f.
     .title = Why multiply by grad_output?
     .question = If backward is the gradient formula, df/dw = x, why is it multiplied by grad_output?
-example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. The matrix is never built; saving the result once is enough.
+example-exp-function = The Jacobian of an elementwise function is diagonal, so v times J is an elementwise product with e^x. For n entries n numbers are saved; the matrix of n² numbers is never built.
     .title = `exp` as a custom Function
     .question = What does backward actually compute, when e^x is its own derivative?
-example-wrong-shape = `backward` must return `v` times `J`, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v and the 3 goes away.
+example-wrong-shape = `backward` must return `v` times `J`, in the shape of the input. The Jacobian, turned on its side, has shape [2, 3] and p has shape [2]: multiply by v (`columns @ v`) and the 3 goes away.
     .title = `backward` returns a matrix: an error
     .question = Function returned an invalid gradient at index 0 - got [2, 3] but expected shape compatible with [2]. Why?
 example-returned-jacobian = No. A [3, 3] matrix can be summed down to [3], and the engine does so without a word: [1, e, e²], as if v were ones. With v = [1, 10, 100] the last entry should be 738.9, not 7.39.
     .title = `backward` returns `J` itself: no error, wrong numbers
     .question = My backward returns the full Jacobian and PyTorch does not complain. Is that fine?
-example-batch = Rows do not mix: each row has a v and a J of its own, [3] and [3, 2], and gets its v J of shape [2]. The mean over the batch shows up as 1/3 in every v.
+example-batch = Rows do not mix: each of the b rows has a v and a J of its own, [3] and [3, 2], and gets its v J of shape [2]. The outputs are summed over, and b × n is left. The mean over the batch shows up as 1/3 in every v.
     .title = A batch of inputs
     .question = What if I push a batch through my function? I would expect a gradient of shape b × k × n.
-example-linear-function = One gradient per input of forward, in the same order, and None where nobody asked: input is data, and the second layer has no bias.
+example-linear-function = One gradient per input of forward, in the same order: grad_weight is `grad_output.t() @ input`. needs_input_grad says which are asked for: input is data, so None goes back for it, as for a bias that is not there.
     .title = LinearFunction with an optional bias
     .question = In LinearFunction of the extending tutorial, what do grad_weight and needs_input_grad do, and why return None?
-example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two and answers False.
+example-gradcheck = A wrong backward runs without complaint: it says [2, 8] where finite differences say [3, 12]. gradcheck compares the two, in float64, and answers False.
     .title = `gradcheck` on a wrong backward
     .question = How do I test an autograd formula that I wrote myself?
-example-composite = `cross_entropy` has no node of its own: in its box are the two that autograd tracks, log_softmax and nll_loss. Their two vjps together give softmax minus one-hot.
+example-composite = A composite is made of other operations and has no backward of its own: autograd tracks the two in the box of `cross_entropy`. Most code is composite. A Function is for NumPy, C++ or another gradient, derivatives.yaml for operations of PyTorch itself.
     .title = A composite that opens: `cross_entropy`
     .question = What is a composite function, and where is its backward?
-example-none-zeros-undefined = They act as zero in sums but tell different stories: c has a path and gets 0; b's output was never used, backward sees None and returns None; d has no path at all.
+example-none-zeros-undefined = In sums all are zero. c has a path, and its gradient is 0. Nothing used b's output, so that gradient is undefined: backward sees None, by default zeros, and returns None. d has no path at all.
     .title = None, zeros and undefined
     .question = A tensor full of zeros, None and an undefined tensor are said to mean the same. What is the difference?
-example-sin-expression = `x` is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other.
+example-sin-expression = `x` is used twice, so its gradient is a sum of two contributions: y · cos(x·y) along one path and 1 along the other. The slope of sin is cos; v times it goes on to x·y.
     .title = `sin(x*y) + x`, with sliders
     .question = Can I just type a formula and drag its inputs?
 example-used-twice = Each operation that ran recorded a node. The engine waits until both uses have reported, adds { $b } and { $a } to { $v }, and only then steps into a = x * y: x.grad is { $v } · { $y } = { $x_grad }, y.grad is { $v } · { $x } = { $y_grad }.

@@ -294,9 +294,9 @@ function briefCard(
   const written = isWhole ? all : shapeText(shape);
   // As in `[3×3]`.
   const value = written.replaceAll(" × ", "×");
-  const named = `v ${value}`;
+  const named = `${told.name} ${value}`;
   // Its colour says what it is where its name has no room.
-  const isNamed = told.name === "v" && widthOf(named, mono) <= room;
+  const isNamed = told.name !== "" && widthOf(named, mono) <= room;
   const third = box.height / 3;
   const lines = [
     { written: card.brief + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },

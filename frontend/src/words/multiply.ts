@@ -145,7 +145,7 @@ function* byRule(told: Told, there: readonly number[], v: Said): Generator<Said>
   else yield say("multiply-rule", { v, rule: code(rule), result });
 }
 
-/** `14 × 2 = 28`, `[1, 2] × [3, 4] = [3, 8]`: where it was checked and both sides are written out. */
+/** `14 × 2 = 28`, `[1, 2] ⊙ [3, 4] = [3, 8]`: where it was checked and both sides are written out. */
 function product(told: Told, argnum: number): Said | null {
   const { step, precision } = told;
   const result = step.grad_inputs[argnum];
@@ -164,7 +164,7 @@ function product(told: Told, argnum: number): Said | null {
         : null;
   if (spelledFactor === null) return null;
   const vSaid = spelled(told, v);
-  return equation([vSaid, spelledFactor], "×", spelled(told, result));
+  return equation([vSaid, spelledFactor], scalarOf(v) === null ? "⊙" : "×", spelled(told, result));
 }
 
 /** The Jacobian of complex numbers is one of their real and imaginary parts: no factor of a number. */

@@ -40,6 +40,9 @@ const CARDS_FROM_SCALE = 0.32;
 const TITLES_FROM_SCALE = 0.15;
 /** Of a card's own letters, as wide as its box allows. */
 const LETTERS_PX = 16.7;
+/** Larger where cards are, in a large window; */
+const LETTERS_PER_SCALE = 27;
+const MOST_LETTERS_PX = 21;
 const LARGEST_LETTERS_PX = 28.4;
 
 export function detailAt(k: number, readable = READABLE_SCALE): Detail {
@@ -49,7 +52,13 @@ export function detailAt(k: number, readable = READABLE_SCALE): Detail {
 
 /** The size of letters in brief, in the world's own pixels. */
 export function lettersAt(k: number, readable = READABLE_SCALE): number {
-  return Math.round((10 * Math.min(LARGEST_LETTERS_PX, LETTERS_PX * readable)) / k) / 10;
+  const own = Math.min(MOST_LETTERS_PX, Math.max(LETTERS_PX, (LETTERS_PER_SCALE * k) / readable));
+  return Math.round((10 * Math.min(LARGEST_LETTERS_PX, own * readable)) / k) / 10;
+}
+
+/** And of the smallest ones, where a line is longer than its box is wide. */
+export function smallestAt(k: number, readable = READABLE_SCALE): number {
+  return (0.75 * LETTERS_PX * readable) / k;
 }
 
 /** The least scale at which cards in brief can be read. */

@@ -29,8 +29,8 @@ export interface Look {
   readonly detail: Detail;
   /** The size of text that keeps its size on screen, in the graph's own pixels. */
   readonly letters: number;
-  /** Of these, the share below which letters cannot be read where this is shown. */
-  readonly smallest?: number;
+  /** The size below which they cannot be read where this is shown. */
+  readonly smallest: number;
   /** What is in view of the graph while nobody moves it, in its own coordinates. */
   readonly ground: Box | null;
 }
@@ -277,7 +277,7 @@ function asideOf(card: CardScene): string {
 function briefCard(
   card: CardScene,
   box: Box,
-  { direction, precision, letters, smallest = SMALLEST_SHARE }: Look,
+  { direction, precision, letters, smallest }: Look,
 ): readonly Shape[] {
   const line = gradientLine(card, direction);
   const isTold = line !== null && (line.said !== null || isTensor(line.value));
@@ -290,13 +290,13 @@ function briefCard(
   const all = told.said ?? (told.value === null ? "–" : oneLine(told.value, precision).text);
   // Without its end a list of numbers is another one.
   const { shape = [] } = isTensor(told.value) ? told.value : {};
-  const isWhole = shape.length === 0 || smallest * widthOf(all, mono) <= room;
+  const isWhole = shape.length === 0 || (smallest / letters) * widthOf(all, mono) <= room;
   const written = isWhole ? all : shapeText(shape);
   // As in `[3×3]`.
   const value = written.replaceAll(" × ", "×");
   const named = `${told.name} ${value}`;
   // Its colour says what it is where its name has no room.
-  const isNamed = told.name !== "" && widthOf(named, mono) <= room;
+  const isNamed = told.name !== "" && (smallest / letters) * widthOf(named, mono) <= 0.75 * room;
   const third = box.height / 3;
   const lines = [
     { written: card.brief + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },
@@ -308,28 +308,27 @@ function briefCard(
     },
   ] as const;
   return lines.map(({ written: line, look, ink, y }) => {
-    const letters = fitting(line, look, room);
+    const letters = fitting(line, look, room, smallest);
     return text({ x: padding, y: y + DROP * look.size }, cut(line, letters, room), letters, ink);
   });
 }
 
 /** Letters somewhat smaller where a line is somewhat too long. */
-function fitting(line: string, letters: Letters, room: number): Letters {
+function fitting(line: string, letters: Letters, room: number, smallest: number): Letters {
   // A little less, so that what is as wide as its room counts as having room.
   const share = Math.min(1, (0.999 * room) / widthOf(line, letters));
-  return { ...letters, size: letters.size * Math.max(SMALLEST_SHARE, share) };
+  return { ...letters, size: Math.max(Math.min(smallest, letters.size), letters.size * share) };
 }
 
 /** As large as its width allows: a word is not broken. */
-function titleCard(card: CardScene, box: Box, { letters }: Look): readonly Shape[] {
+function titleCard(card: CardScene, box: Box, { letters, smallest }: Look): readonly Shape[] {
   const bold: Letters = { size: 0.85 * letters, face: "sans", bold: true };
   const room = box.width - 2 * STRONG;
-  const small = fitting(card.brief, bold, room);
+  const small = fitting(card.brief, bold, room, smallest);
   const at = { x: box.width / 2, y: box.height / 2 + DROP * small.size };
   return [text(at, cut(card.brief, small, room), small, card.involved ? "ink" : "ink-quiet", "middle")];
 }
 
-const SMALLEST_SHARE = 0.75;
 const BESIDE_PICTURE = 6;
 
 interface ValueLook {
@@ -403,7 +402,7 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
   const count = isCounted ? label("player-nodes", { count: group.nodeCount }) : "";
   const room = box.width - 2 * FRAME_PADDING;
   const large: Letters = { size: isBrief ? look.letters : 15.5, face: "sans", bold: true };
-  const bold = isBrief ? fitting(group.label + repeats, large, room) : large;
+  const bold = isBrief ? fitting(group.label + repeats, large, room, look.smallest) : large;
   const name = cut(group.label, bold, room - widthOf(repeats, bold)) + repeats;
   const hasRoomBeside = widthOf(name, bold) + GAP + widthOf(count, plain) <= room;
   const named: Run[] = [{ text: name, ...bold, ink }];

@@ -57,13 +57,13 @@ export function drawPicture(view: PictureView): readonly Shape[] {
   const camera = shotAt(still, layout, region, follower(layout, boxAt, region)(walk.walked));
   const active = graph === null || still.node === null ? null : boxOf(graph, layout, still.node.id);
   const tie = drawTie(callout, active, { side: split.side, layout, camera, region, map });
-  const letters = lettersAt(camera.k);
+
   const look = {
     direction: position.direction,
     precision: DEFAULT_PRECISION,
     detail: detailAt(camera.k, READ_FROM_AFAR),
-    letters,
-    smallest: SMALLEST_PX / (letters * camera.k),
+    letters: lettersAt(camera.k),
+    smallest: SMALLEST_PX / camera.k,
     ground: groundOf(region, camera),
   };
   const shapes = drawMap(still, layout, progress, look, tie);

@@ -265,7 +265,7 @@ forward-raises = { $op } bricht ab: { $title }.
 
 ## Where a derivative comes from
 
-jacobian-own = J, wie dein backward sie berechnet
+jacobian-own = J deines backward
 jacobian-true = wahre J = { $partial }, mit Differenzenquotienten von forward
 origin-table = PyTorch { $version } hat diese Operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` von PyTorch { $version } hat keine Zeile für diesen Knoten.

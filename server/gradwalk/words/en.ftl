@@ -266,7 +266,7 @@ forward-raises = { $op } raises: { $title }.
 
 ## Where a derivative comes from
 
-jacobian-own = J as your backward computes it
+jacobian-own = J of your backward
 jacobian-true = true J = { $partial }, by finite differences of forward
 origin-table = PyTorch { $version } has this operation in `derivatives.yaml`.
 origin-no-line = `derivatives.yaml` of PyTorch { $version } has no line for this node.

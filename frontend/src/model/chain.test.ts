@@ -80,8 +80,8 @@ describe("a chain", () => {
     if (chain === null) throw new Error("no chain");
     expect(drawn(withGroupsAsLinks(graph, chain, new Set(["F", "G"])))).toEqual(["Fz-m 2", "Gm-x 1"]);
     expect(groupEnds(graph)).toEqual([
-      { group: "F", of: at("z"), by: [at("m")] },
-      { group: "G", of: at("m"), by: [at("x")] },
+      { group: "F", of: at("z"), by: at("m") },
+      { group: "G", of: at("m"), by: at("x") },
     ]);
   });
 });

@@ -8,8 +8,8 @@
  * between both ends, and two paths; in `y = y + y`, sixty times, there are 61 cuts, and 2^60 paths that nobody walks.
  */
 
-import type { Edge, Graph, Node } from "../protocol/trace.gen";
-import { edgesById, groupsRound, nodesById, usesOf } from "./graph";
+import type { Edge, Graph } from "../protocol/trace.gen";
+import { edgesById, groupsRound, nodesById } from "./graph";
 import { append } from "./lists";
 
 /** The output of a node that a leaf, a parameter or a result of an operation is. */
@@ -60,83 +60,53 @@ export function tensorKey({ node, outputNr }: TensorId): string {
 /** What lies between two tensors; null where no path leads from `by` to `of`. */
 export function chainBetween(graph: Graph, of: TensorId, by: TensorId): Chain | null {
   const order = tensorsBetween(graph, of, by);
-  if (order === null) return null;
-  const rank = new Map(order.map((tensor, at) => [tensorKey(tensor), at]));
-  const links = order.flatMap((tensor) =>
-    linksOf(graph, tensor).filter((link) => rank.has(tensorKey(link.by))),
-  );
+  if (order.length === 0) return null;
+  const between = new Set(order.map(tensorKey));
+  const inside = (tensor: TensorId): readonly Link[] =>
+    linksOf(graph, tensor).filter((link) => between.has(tensorKey(link.by)));
+  const links = order.flatMap(inside);
   const fromOf = pathCounts(tensorKey(of), links, "downwards");
-  const toBy = pathCounts(tensorKey(by), [...links].reverse(), "upwards");
-  const paths = toBy.get(tensorKey(of)) ?? 0n;
-  const cuts = order.filter((tensor) => {
-    const key = tensorKey(tensor);
-    return (fromOf.get(key) ?? 0n) * (toBy.get(key) ?? 0n) === paths;
-  });
-  const places = cuts.map((cut) => rank.get(tensorKey(cut)) ?? 0);
-  const inSegment: Link[][] = cuts.slice(1).map(() => []);
-  let at = 0;
-  for (const link of links) {
-    while ((rank.get(tensorKey(link.of)) ?? 0) >= (places[at + 1] ?? Infinity)) at += 1;
-    inSegment[at]?.push(link);
+  const toBy = pathCounts(tensorKey(by), links.toReversed(), "upwards");
+  const reached = (tensor: TensorId): bigint => fromOf.get(tensorKey(tensor)) ?? 1n;
+  const paths = reached(by);
+  const segments: Segment[] = [];
+  let [above, open]: [TensorId, Link[]] = [of, []];
+  for (const tensor of order) {
+    const isCut = reached(tensor) * (toBy.get(tensorKey(tensor)) ?? 1n) === paths;
+    if (isCut && open.length > 0) {
+      const count = reached(tensor) / reached(above);
+      segments.push({ of: above, by: tensor, links: open, paths: count, group: null, repeats: 1 });
+      [above, open] = [tensor, []];
+    }
+    open.push(...inside(tensor));
   }
-  const segments = inSegment.map((inside, index): Segment => {
-    const [above, below] = [cuts[index] ?? of, cuts[index + 1] ?? by];
-    const count = (fromOf.get(tensorKey(below)) ?? 1n) / (fromOf.get(tensorKey(above)) ?? 1n);
-    return { of: above, by: below, links: inside, paths: count, group: null, repeats: 1 };
-  });
   return { of, by, segments, links, paths };
 }
 
-/** The tensors on paths from `by` to `of`, each before what it was made from. */
-function tensorsBetween(graph: Graph, of: TensorId, by: TensorId): readonly TensorId[] | null {
-  if (!nodesById(graph).has(of.node) || !nodesById(graph).has(by.node)) return null;
-  if (tensorKey(of) === tensorKey(by)) return null;
-  const reached = reachedFrom(graph, by.node);
-  if (!reached.has(of.node)) return null;
+/** The tensors on paths from `by` to `of`, each before what it was made from; none where no path leads there. */
+function tensorsBetween(graph: Graph, of: TensorId, by: TensorId): readonly TensorId[] {
   const made: TensorId[] = [];
-  const seen = new Set<string>([tensorKey(of)]);
+  const seen = new Set([tensorKey(of)]);
   /** Depth first with a stack of its own: a loop of thousands of turns is that deep. */
-  const stack = [{ tensor: of, links: linksOf(graph, of), next: 0 }];
-  while (stack.length > 0) {
-    const top = stack[stack.length - 1];
-    if (top === undefined) break;
-    const link = tensorKey(top.tensor) === tensorKey(by) ? undefined : top.links[top.next];
-    top.next += 1;
-    if (link === undefined) {
+  const stack = [{ tensor: of, links: [...linksOf(graph, of)] }];
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const tensor = top.links.shift()?.by;
+    if (tensor === undefined) {
       made.push(top.tensor);
       stack.pop();
-    } else if (reached.has(link.by.node) && !seen.has(tensorKey(link.by))) {
-      seen.add(tensorKey(link.by));
-      stack.push({ tensor: link.by, links: linksOf(graph, link.by), next: 0 });
+    } else if (!seen.has(tensorKey(tensor))) {
+      seen.add(tensorKey(tensor));
+      stack.push({ tensor, links: [...linksOf(graph, tensor)] });
     }
   }
-  // Another output of the node of `by` was reached, but does not depend on this one.
-  if (!seen.has(tensorKey(by))) return null;
-  return leadingTo(graph, by, made.reverse());
-}
-
-/** Without the tensors from which no path leads on to `by`: other outputs of its node, and what leads to them only. */
-function leadingTo(graph: Graph, by: TensorId, order: readonly TensorId[]): readonly TensorId[] {
   const leading = new Set([tensorKey(by)]);
-  for (const tensor of [...order].reverse()) {
+  for (const tensor of made) {
     if (linksOf(graph, tensor).some((link) => leading.has(tensorKey(link.by))))
       leading.add(tensorKey(tensor));
   }
-  return order.filter((tensor) => leading.has(tensorKey(tensor)));
-}
-
-/** The nodes that what a node made goes into, and itself. */
-function reachedFrom(graph: Graph, node: string): ReadonlySet<string> {
-  const reached = new Set([node]);
-  const open = [node];
-  for (let here = open.pop(); here !== undefined; here = open.pop()) {
-    for (const edge of usesOf(graph, here)) {
-      if (reached.has(edge.to.node)) continue;
-      reached.add(edge.to.node);
-      open.push(edge.to.node);
-    }
-  }
-  return reached;
+  // An end that nothing leads to, or that is both, has no way.
+  if (!leading.has(tensorKey(of)) || leading.size === 1) return [];
+  return made.filter((tensor) => leading.has(tensorKey(tensor))).reverse();
 }
 
 /** One link per operand of a tensor's node that came along an edge, in operand order. */
@@ -177,63 +147,41 @@ export function pathsOf({ of, by, links }: Segment, most: number): readonly (rea
   return found;
 }
 
-/** A run of segments that a group alone has computed. */
-export interface GroupRun {
-  readonly group: string;
+/** Segments next to each other of which one link is made. */
+interface Run {
   readonly start: number;
   readonly end: number;
+}
+
+export interface GroupRun extends Run {
+  readonly group: string;
 }
 
 /** The groups of which a part of a chain from cut to cut is the work, the longest first. */
 export function groupRuns(graph: Graph, { segments }: Chain): readonly GroupRun[] {
   const runs: GroupRun[] = [];
-  const open = new Map<string, number>();
-  for (let at = 0; at <= segments.length; at += 1) {
-    const here =
-      segments[at] === undefined ? new Set<string>() : sharedGroups(graph, segments[at] as Segment);
-    for (const [group, start] of open) {
-      if (here.has(group)) continue;
-      runs.push({ group, start, end: at });
-      open.delete(group);
-    }
-    for (const group of here) if (!open.has(group)) open.set(group, at);
+  let open = new Map<string, number>();
+  for (const [at, segment] of [...segments, null].entries()) {
+    const here = new Map(
+      sharedGroups(graph, segment?.links ?? []).map((group) => [group, open.get(group) ?? at]),
+    );
+    for (const [group, start] of open) if (!here.has(group)) runs.push({ group, start, end: at });
+    open = here;
   }
   return runs.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start);
 }
 
-function sharedGroups(graph: Graph, { links }: Segment): ReadonlySet<string> {
-  const [first, ...others] = links.map(({ of }) => groupsRound(graph, of.node));
-  return new Set((first ?? []).filter((group) => others.every((groups) => groups.includes(group))));
+function sharedGroups(graph: Graph, [first, ...others]: readonly Link[]): readonly string[] {
+  if (first === undefined) return [];
+  return groupsRound(graph, first.of.node).filter((group) =>
+    others.every(({ of }) => groupsRound(graph, of.node).includes(group)),
+  );
 }
 
 /** The chain with each of these groups as one link, where it is a run of segments; of nested ones the outermost. */
 export function withGroupsAsLinks(graph: Graph, chain: Chain, groups: ReadonlySet<string>): Chain {
   const runs = groupRuns(graph, chain).filter(({ group }) => groups.has(group));
-  const taken = new Map<number, GroupRun>();
-  for (const run of runs) {
-    const places = Array.from({ length: run.end - run.start }, (_, offset) => run.start + offset);
-    if (places.some((place) => taken.has(place))) continue;
-    for (const place of places) taken.set(place, run);
-  }
-  const segments: Segment[] = [];
-  chain.segments.forEach((segment, at) => {
-    const run = taken.get(at);
-    if (run === undefined) segments.push(segment);
-    else if (run.start === at) segments.push(asOneLink(chain.segments.slice(run.start, run.end), run.group));
-  });
-  return { ...chain, segments };
-}
-
-function asOneLink(segments: readonly Segment[], group: string | null): Segment {
-  const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
-  return {
-    of: first.of,
-    by: last.by,
-    links: segments.flatMap(({ links }) => links),
-    paths: segments.reduce((product, { paths }) => product * paths, 1n),
-    group,
-    repeats: 1,
-  };
+  return folded(chain, runs, ({ group }, run) => ({ ...asOneLink(run), group }));
 }
 
 const FEWEST_REPEATS = 3;
@@ -241,72 +189,72 @@ const FEWEST_REPEATS = 3;
 /** The chain with operations that are repeated in a row, such as the turns of a loop, as one link. */
 export function withRepeatsAsLinks(graph: Graph, chain: Chain): Chain {
   const nodes = nodesById(graph);
-  const kindOf = (segment: Segment): string =>
-    segment.group ??
-    segment.links.map(({ edge, of }) => `${nodes.get(of.node)?.name}.${edge.to.argnum}`).join(" ");
-  const segments: Segment[] = [];
-  for (let start = 0; start < chain.segments.length; ) {
-    const first = chain.segments[start] as Segment;
-    const rest = chain.segments.slice(start);
-    const other = rest.findIndex((segment) => kindOf(segment) !== kindOf(first));
-    const end = other === -1 ? chain.segments.length : start + other;
-    const run = chain.segments.slice(start, end);
-    if (run.length < FEWEST_REPEATS) segments.push(...run);
-    else segments.push({ ...asOneLink(run, null), repeats: run.length, turn: first });
-    start = end;
+  const kinds = chain.segments.map(
+    ({ group, links }) =>
+      group ?? links.map(({ edge, of }) => `${nodes.get(of.node)?.name}.${edge.to.argnum}`).join(" "),
+  );
+  const starts = kinds.flatMap((kind, at) => (kind === kinds[at - 1] ? [] : [at]));
+  const runs = starts.map((start, at): Run => ({ start, end: starts[at + 1] ?? kinds.length }));
+  return folded(
+    chain,
+    runs.filter(({ start, end }) => end - start >= FEWEST_REPEATS),
+    (_, run) => ({ ...asOneLink(run), repeats: run.length, turn: run[0] as Segment }),
+  );
+}
+
+/** The chain with one link for each run that no run before it overlaps. */
+function folded<R extends Run>(
+  chain: Chain,
+  runs: readonly R[],
+  linkOf: (run: R, segments: readonly Segment[]) => Segment,
+): Chain {
+  const taken = new Map<number, R>();
+  for (const run of runs) {
+    const places = Array.from({ length: run.end - run.start }, (_, offset) => run.start + offset);
+    if (!places.some((place) => taken.has(place))) for (const place of places) taken.set(place, run);
   }
+  const segments = chain.segments.flatMap((segment, at) => {
+    const run = taken.get(at);
+    if (run === undefined) return [segment];
+    return run.start === at ? [linkOf(run, chain.segments.slice(run.start, run.end))] : [];
+  });
   return { ...chain, segments };
 }
 
-/** A group's way from what comes into it to what it makes, where that is one tensor each. */
+function asOneLink(segments: readonly Segment[]): Segment {
+  const [first, last] = [segments[0] as Segment, segments.at(-1) as Segment];
+  const links = segments.flatMap((segment) => segment.links);
+  const paths = segments.reduce((product, segment) => product * segment.paths, 1n);
+  return { of: first.of, by: last.by, links, paths, group: null, repeats: 1 };
+}
+
+/** A group's way to the one tensor that it makes, from the first that comes into it: a parameter where nothing else does. */
 export interface GroupEnds {
   readonly group: string;
   readonly of: TensorId;
-  readonly by: readonly TensorId[];
+  readonly by: TensorId;
 }
 
-/** The keys of all tensors that something is made of. */
-export function usedTensors({ edges }: Graph): ReadonlySet<string> {
-  return new Set(edges.map(({ from }) => tensorKey(tensorOf(from))));
-}
-
-/** What each group makes (one tensor) and the tensors that come into it from outside, parameters last. */
+/** The ends of each group that makes one tensor. */
 export function groupEnds(graph: Graph): readonly GroupEnds[] {
-  const ofGroup = new Map<string, { made: Map<string, TensorId>; taken: Map<string, TensorId> }>();
-  const sides = (group: string) => {
-    const known = ofGroup.get(group) ?? { made: new Map(), taken: new Map() };
-    ofGroup.set(group, known);
-    return known;
-  };
-  const used = usedTensors(graph);
+  const made = new Map<string, TensorId[]>();
+  const taken = new Map<string, TensorId[]>();
   const isLeaf = (node: string): boolean => nodesById(graph).get(node)?.kind === "accumulate_grad";
+  const groupsOf = (node: string) => (isLeaf(node) ? [] : groupsRound(graph, node));
   for (const { from, to } of graph.edges) {
-    const tensor = tensorOf(from);
-    const [inFrom, inTo] = [groupsRound(graph, from.node), groupsRound(graph, to.node)];
-    for (const group of inTo) {
-      if (isLeaf(from.node) || !inFrom.includes(group)) sides(group).taken.set(tensorKey(tensor), tensor);
-    }
-    for (const group of inFrom) {
-      if (!isLeaf(from.node) && !inTo.includes(group)) sides(group).made.set(tensorKey(tensor), tensor);
-    }
+    const [inFrom, inTo] = [groupsOf(from.node), groupsOf(to.node)];
+    for (const group of inTo) if (!inFrom.includes(group)) append(taken, group, tensorOf(from));
+    for (const group of inFrom) if (!inTo.includes(group)) append(made, group, tensorOf(from));
   }
-  for (const node of graph.nodes) {
-    if (isUnused(node, used))
-      for (const group of groupsRound(graph, node.id))
-        sides(group).made.set(node.id, { node: node.id, outputNr: 0 });
-  }
-  return graph.groups.flatMap(({ id }) => {
-    const { made, taken } = sides(id);
-    const [of] = made.values();
-    const by = [...taken.values()].sort((a, b) => Number(isLeaf(a.node)) - Number(isLeaf(b.node)));
-    return of === undefined || made.size > 1 || by.length === 0 ? [] : [{ group: id, of, by }];
+  const used = new Set(graph.edges.map(({ from }) => from.node));
+  // A pass starts at what nothing else uses.
+  for (const { id } of graph.nodes.filter((node) => !used.has(node.id)))
+    for (const group of groupsOf(id)) append(made, group, { node: id, outputNr: 0 });
+  return graph.groups.flatMap(({ id: group }) => {
+    const [of, ...others] = made.get(group) ?? [];
+    const all = taken.get(group) ?? [];
+    const by = all.find(({ node }) => !isLeaf(node)) ?? all[0];
+    if (of === undefined || by === undefined) return [];
+    return others.some((other) => tensorKey(other) !== tensorKey(of)) ? [] : [{ group, of, by }];
   });
-}
-
-/** A pass starts at what nothing else uses. */
-function isUnused({ id, kind, output_count }: Node, used: ReadonlySet<string>): boolean {
-  if (kind === "accumulate_grad") return false;
-  return !Array.from({ length: output_count }, (_, outputNr) =>
-    used.has(tensorKey({ node: id, outputNr })),
-  ).some(Boolean);
 }

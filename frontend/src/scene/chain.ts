@@ -4,7 +4,7 @@
  * becomes there is what the pass recorded.
  */
 import type { Chain, Link, Segment, TensorId } from "../model/chain";
-import { groupRuns, pathsOf, tensorKey, usedTensors, withRepeatsAsLinks } from "../model/chain";
+import { groupRuns, pathsOf, tensorKey, tensorOf, withRepeatsAsLinks } from "../model/chain";
 import type { Brought, JacobianOf, NoJacobian, Rows } from "../model/chainrule";
 import {
   areEqual,
@@ -373,7 +373,7 @@ export interface EndOption {
 const MOST_OPTIONS = 150;
 
 export function endOptions(graph: Graph): readonly EndOption[] {
-  const used = usedTensors(graph);
+  const used = new Set(graph.edges.map(({ from }) => tensorKey(tensorOf(from))));
   const all = graph.nodes.flatMap((node) =>
     Array.from({ length: node.output_count }, (_, outputNr) => ({
       node,

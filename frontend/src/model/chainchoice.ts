@@ -46,7 +46,7 @@ export function parseTensor(key: string): TensorId {
 }
 
 /** The choice that a text of the address stands for in a graph; where it has no such tensors, the first. */
-export function choiceIn(pass: PassState, graph: Graph, text: string): ChainChoice | null {
+export function choiceIn(pass: PassState, graph: Graph, text: string): ChainChoice {
   const asked = parseChain(text);
   return asked !== null && hasEnds(graph, asked) ? asked : firstChoice(pass, graph);
 }
@@ -65,18 +65,14 @@ const MOST_LINKS_AT_FIRST = 6;
 /** Of so many leaves the one that is farthest away is looked for. */
 const MOST_LEAVES_TRIED = 20;
 
-/** From what the pass starts at to the leaf with the most links between; null where it leads to none. */
-export function firstChoice({ started: { outputs } }: PassState, graph: Graph): ChainChoice | null {
-  const [output] = outputs;
-  if (output === undefined) return null;
-  const of = tensorOf(output);
+/** From what the pass starts at to the leaf with the most links between; to itself where it leads to none. */
+export function firstChoice({ started: { outputs } }: PassState, graph: Graph): ChainChoice {
+  const of = outputs[0] ? tensorOf(outputs[0]) : { node: graph.nodes[0]?.id ?? "", outputNr: 0 };
   const leaves = graph.nodes.filter(({ kind }) => kind === "accumulate_grad").slice(0, MOST_LEAVES_TRIED);
-  let longest: Chain | null = null;
-  for (const { id } of leaves) {
-    const chain = chainBetween(graph, of, { node: id, outputNr: 0 });
-    if (chain !== null && chain.segments.length > (longest?.segments.length ?? 0)) longest = chain;
-  }
-  if (longest === null) return null;
+  const [longest] = leaves
+    .flatMap(({ id }) => chainBetween(graph, of, { node: id, outputNr: 0 }) ?? [])
+    .sort((a, b) => b.segments.length - a.segments.length);
+  if (longest === undefined) return { of, by: of, groups: new Set(), repeats: false };
   const isLong = longest.segments.length > MOST_LINKS_AT_FIRST;
   return { of, by: longest.by, groups: isLong ? partsOf(graph, longest) : new Set(), repeats: isLong };
 }
@@ -87,13 +83,6 @@ function partsOf(graph: Graph, chain: Chain): ReadonlySet<string> {
     ({ start, end }) => end - start > 1 && end - start < chain.segments.length,
   );
   return new Set(parts.map(({ group }) => group));
-}
-
-/** Two tensors the right way round, whichever was chosen first: what is made is differentiated by what it is made from. */
-export function inOrder(graph: Graph, one: TensorId, other: TensorId): [of: TensorId, by: TensorId] {
-  return chainBetween(graph, one, other) === null && chainBetween(graph, other, one) !== null
-    ? [other, one]
-    : [one, other];
 }
 
 /** Whether a graph has both ends: a choice may come from another program's link. */

@@ -16,16 +16,16 @@ import { once } from "./once";
 import { executions, isStepExplained } from "./selectors";
 import type { PassState, TraceState } from "./trace";
 
-/** Why a link has no numbers. */
+/** Why a link has no numbers: a message for each. */
 export type NoJacobian =
   /** The server works it out when asked. */
-  | "on_demand"
-  | "too_large"
+  | "chain-on-demand"
+  | "chain-too-large"
   /** No gradient came through this output in the pass, so nothing was asked of the node. */
-  | "not_run"
-  | "not_yet"
+  | "chain-not-run"
+  | "chain-not-yet"
   /** Complex entries, or one Jacobian for each example of a vmap. */
-  | "no_matrix";
+  | "chain-no-matrix";
 
 /** Rows of numbers in double precision. */
 export interface Rows {
@@ -50,12 +50,12 @@ const MOST_PRODUCTS = 2e7;
 /** The local Jacobian of a link in the numbers of the pass, or why there is none. */
 export function jacobianOf(trace: TraceState, pass: PassState, link: Link): Sparse | NoJacobian {
   const step = executions(trace, pass).get(link.of.node)?.step;
-  if (step === undefined) return "not_run";
+  if (step === undefined) return "chain-not-run";
   const found = localJacobianOf(step, link);
-  if (found === undefined) return isStepExplained(trace, step) ? "not_run" : "not_yet";
-  if (found.structure === "too_large") return "too_large";
-  if (!("shape" in found.value)) return "on_demand";
-  if (pass.started.examples !== undefined) return "no_matrix";
+  if (found === undefined) return isStepExplained(trace, step) ? "chain-not-run" : "chain-not-yet";
+  if (found.structure === "too_large") return "chain-too-large";
+  if (!("shape" in found.value)) return "chain-on-demand";
+  if (pass.started.examples !== undefined) return "chain-no-matrix";
   return sparse(found);
 }
 
@@ -65,10 +65,10 @@ export function localJacobianOf(step: Step, { edge, of }: Link): LocalJacobian |
   );
 }
 
-const sparse = once((jacobian: LocalJacobian): Sparse | "no_matrix" => {
+const sparse = once((jacobian: LocalJacobian): Sparse | "chain-no-matrix" => {
   const matrix = jacobianMatrix(jacobian);
-  if (matrix === null || matrix.cells.length !== matrix.rows * matrix.columns) return "no_matrix";
-  if (matrix.cells.some(Array.isArray)) return "no_matrix";
+  if (matrix === null || matrix.cells.length !== matrix.rows * matrix.columns) return "chain-no-matrix";
+  if (matrix.cells.some(Array.isArray)) return "chain-no-matrix";
   const at = matrix.cells.flatMap((cell, index) => {
     const value = toNumber(cell);
     const row = Math.floor(index / matrix.columns);

@@ -54,7 +54,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A count with thin spaces between thousands. */
-export function formatCount(count: number): string {
+export function formatCount(count: number | bigint): string {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 

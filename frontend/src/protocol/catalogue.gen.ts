@@ -1566,18 +1566,13 @@ export interface Catalogue {
   "chain-end-unplaced": "name" | "operation";
   "chain-function": never;
   "chain-function-none": never;
-  "chain-pick": never;
-  "chain-pick-first": never;
-  "chain-pick-second": never;
   "chain-as-one": never;
   "chain-repeats": never;
   "chain-no-path": "by" | "of";
-  "chain-no-ends": never;
   "chain-v": "name";
   "chain-running": "symbol";
   "chain-result": "partial";
   "chain-recorded": never;
-  "chain-recorded-title": never;
   "chain-whole": never;
   "chain-paths": "count";
   "chain-paths-title": "by" | "of";

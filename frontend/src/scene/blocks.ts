@@ -25,6 +25,8 @@ export interface Block extends Size {
   readonly table: DrawnTable | null;
   readonly below: string;
   readonly act: Act | null;
+  /** What it is made of, one below the other. */
+  readonly stack?: readonly Block[];
 }
 
 export interface DrawnCell {
@@ -276,7 +278,8 @@ function captioned(
   act: Omit<Act, "box"> | null = null,
 ): Block {
   const room = Math.max(inner.width, most ?? NARROWEST_NOTE);
-  const above = caption === "" ? [] : wrapped(caption, CAPTION, Math.max(room, most ?? NARROWEST_CAPTION));
+  const captionRoom = Math.max(room, most ?? NARROWEST_CAPTION);
+  const above = caption.split("\n").flatMap((each) => wrapped(each, CAPTION, captionRoom));
   const sizes = typeof shape === "string" ? [quiet(shape)] : shape;
   const notes = note.split("\n").flatMap((each) => wrapped(each, CAPTION, room));
   const below = [
@@ -498,6 +501,16 @@ export function overlay(shapes: readonly Shape[]): Block {
   return { ...PLAIN, width: 0, height: 0, middle: 0, shapes };
 }
 
+/** One below the other, the first on the middle of the line. */
+export function stacked(stack: readonly [Block, ...Block[]]): Block {
+  return {
+    ...stack[0],
+    width: Math.max(...stack.map(({ width }) => width)),
+    height: stack.reduce((total, { height }) => total + height + BETWEEN_ROWS, -BETWEEN_ROWS),
+    stack,
+  };
+}
+
 /** Blocks side by side; the left end of each, and where their common middle is. */
 export interface Line extends Size {
   readonly blocks: readonly { readonly block: Block; readonly at: Point }[];
@@ -510,10 +523,15 @@ export function inLine(blocks: readonly Block[]): Line {
   const middle = Math.max(0, ...blocks.map((block) => block.middle));
   const below = Math.max(0, ...blocks.map((block) => block.height - block.middle));
   let x = 0;
-  const placed = blocks.map((block) => {
-    const at = { x, y: middle - block.middle };
+  const placed = blocks.flatMap((block) => {
+    const left = x;
+    let y = middle - block.middle;
     x += block.width + BETWEEN;
-    return { block, at };
+    return (block.stack ?? [block]).map((each) => {
+      const at = { x: left + (block.width - each.width) / 2, y };
+      y += each.height + BETWEEN_ROWS;
+      return { block: each, at };
+    });
   });
   return { blocks: placed, width: Math.max(0, x - BETWEEN), height: middle + below };
 }

@@ -5,6 +5,7 @@ import { sampleTrace } from "../model/samples";
 import type { PassState, TraceState } from "../model/trace";
 import { atHand, TRACES } from "../protocol/samples";
 import { type ChainScene, drawChain } from "./chain";
+import type { Run } from "./shapes";
 
 const PRECISION = 4;
 
@@ -24,23 +25,24 @@ describe("a drawn chain", () => {
       for (const at of trace.passes.keys()) {
         const chain = drawn(trace, undefined, at);
         if (chain === null) continue;
-        const { v, links, product, jacobian } = chain;
-        const inner = [v?.columns ?? links[0]?.rows, ...links.map(({ columns }) => columns)];
-        expect(links.map(({ rows }) => rows)).toEqual(inner.slice(0, -1));
-        expect([undefined, inner.at(-1)]).toContain(product?.matrix.columns);
-        expect([undefined, inner.at(-1)]).toContain(jacobian?.columns);
+        const factors = chain.product.filter(({ sign }) => sign === undefined);
+        const [rows, columns] = [0, 2].map((at) => factors.map(({ shape }) => (shape[at] as Run).text));
+        expect(rows?.slice(1)).toEqual(columns?.slice(0, -1));
+        for (const { matrix } of chain.product.slice(factors.length))
+          expect(String(matrix?.columns)).toBe(columns?.at(-1));
       }
     }
   });
 
   it.each(atHand("doubling-loop"))("is a power of two along the %s", (name) => {
-    const links = drawn(sampleTrace(name))?.links;
-    expect(links?.map(({ title, power }) => [title, power])).toEqual([["mul × 10", "2¹⁰ = 1024"]]);
+    const link = drawn(sampleTrace(name))?.product[1];
+    expect([link?.caption, link?.note]).toEqual(["J₁ = ∂y/∂x\nmul × 10", "2¹⁰ = 1024"]);
   });
 
   it("writes an operation's own derivative by the program's names", () => {
     const chain = drawn(sampleTrace("chain-of-two"), "n0..n2");
-    expect(chain?.links.map(({ rule, vjp }) => rule ?? vjp)).toEqual(["diag(2 * y)", "A"]);
+    const captions = chain?.product.slice(1, 3).map(({ caption }) => caption);
+    expect(captions).toEqual(["J₂ = ∂z/∂y\npow: diag(2 * y)", "J₁ = ∂y/∂x\nmv: A"]);
     expect(chain?.partials).toBe("∂z/∂y · ∂y/∂x");
   });
 
@@ -49,8 +51,16 @@ describe("a drawn chain", () => {
     const position = { direction: "backward", step: 2, phase: "rule" } as const;
     const masked = maskTrace(trace, position);
     const chain = drawn(masked, "n0..n2");
-    expect(chain?.links.map(({ running }) => running?.matrix.cells ?? null)).toEqual([[6, 14], null]);
-    expect([chain?.product, chain?.verdict]).toEqual([null, null]);
+    expect(chain?.product.map(({ under }) => under?.matrix?.cells)).toEqual([
+      undefined,
+      [6, 14],
+      undefined,
+      undefined,
+    ]);
+    expect([chain?.product.map(({ sign }) => sign), chain?.verdict]).toEqual([
+      [undefined, undefined, undefined, "|"],
+      null,
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * A chain as it is shown: v, its links with their Jacobians, what v has become after each of them, the Jacobian of the
- * whole, and the sum over paths where there are several. A Jacobian that cannot be had is left out and says why; what v
- * becomes there is what the pass recorded.
+ * A chain as an equation: v, its links with their Jacobians, below each what v has become, v times all of them, the
+ * Jacobian of the whole, and the sum over paths where there are several. A Jacobian that cannot be had is left out and
+ * says why; what v becomes there is what the pass recorded.
  */
 import type { Chain, Link, Segment, TensorId } from "../model/chain";
 import { groupRuns, pathsOf, tensorKey, tensorOf, withRepeatsAsLinks } from "../model/chain";
@@ -12,7 +12,6 @@ import {
   broughtTo,
   changedLinks,
   jacobianOf,
-  localJacobianOf,
   recordedV,
   shapeOf,
   sizeOf,
@@ -22,13 +21,18 @@ import {
 import { groupsById, nodesById } from "../model/graph";
 import { isUnseen } from "../model/mask";
 import type { Matrix } from "../model/matrix";
-import { formatNumber, superscript } from "../model/numbers";
+import { formatCount, formatNumber, superscript } from "../model/numbers";
 import { executions } from "../model/selectors";
 import type { PassState, TraceState } from "../model/trace";
 import type { Graph } from "../protocol/trace.gen";
 import { bracketedText, resultText, sourceText } from "../words/names";
-import { symbolsOf, vjpOf } from "./chainsymbols";
+import { code, label, type Said, say } from "../words/say";
+import { shapeText } from "../words/values";
+import { type Block, type Captioned, operatorBlock, pictureBlock, stacked, tableBlock } from "./blocks";
+import { numbersOf, symbolsOf, vjpOf } from "./chainsymbols";
 import { repeatsOf } from "./repeats";
+import type { Run } from "./shapes";
+import { type Equation, sizeOfTable } from "./written";
 
 /** A local Jacobian that the server works out when asked. */
 export interface Ask {
@@ -36,92 +40,50 @@ export interface Ask {
   readonly argnum: number;
 }
 
-/** What v has become. */
-export interface Running {
-  readonly matrix: Matrix;
-  /** Not multiplied here, for want of a Jacobian: what the pass recorded. */
-  readonly isRecorded: boolean;
+/** One table of the equation. */
+export interface Part extends Captioned {
+  /** What stands before it: a dot, unless it is the first or this says otherwise. */
+  readonly sign?: "+" | "=" | "|";
+  /** `J₂`, for whoever does not see it. */
+  readonly name: string;
+  readonly matrix: Matrix | null;
+  /** Why there is none. */
+  readonly why?: NoJacobian | null;
+  /** What v has become. */
+  readonly under?: Part | null;
 }
 
-export interface PathScene {
-  /** The operations on it, from `of` on: `mul`, `sin`. */
-  readonly operations: readonly string[];
-  readonly edges: readonly string[];
-  readonly jacobian: Matrix | null;
-  /** v times it. */
-  readonly product: Matrix | null;
-}
-
-export interface LinkScene {
-  /** Its place in the whole chain, from `of`. */
-  readonly index: number;
-  /** How many links before it are left out of a long chain. */
-  readonly leftOut: number;
-  /** `J₂`, or `J(F2)` of a group. */
-  readonly symbol: string;
-  /** The operation, or the group. */
-  readonly title: string;
-  /** `∂z/∂y`. */
-  readonly partial: string;
-  /** Its own derivative as a formula: `cos(x)`; null where there is none that is short. */
-  readonly rule: string | null;
-  /** Where it has no such formula, what becomes of v: `v @ W`. */
-  readonly vjp: string | null;
-  readonly rows: number | null;
-  readonly columns: number | null;
-  readonly jacobian: Matrix | null;
-  /** `2¹⁰ = 1024` where equal factors are multiplied. */
-  readonly power: string | null;
-  /** Why there is no Jacobian; null where there is one, or where it is only too large to write. */
-  readonly why: NoJacobian | null;
-  readonly running: Running | null;
-  readonly paths: bigint;
-  readonly sum: SumScene | null;
-}
-
-/** The sum over the paths of a link; of repeated ones, of the first. */
-export interface SumScene {
-  readonly partial: string;
-  /** How many equal links this is one of. */
-  readonly turns: number;
-  readonly paths: bigint;
-  /** The first of them. */
-  readonly shown: readonly PathScene[];
-  readonly jacobian: Matrix | null;
-}
-
-/** How the product compares with what the pass brought to `by`. */
+/** How the product compares with what the pass brought to `by`: a message for each. */
 export type Verdict =
   /** It is the gradient of `by`. */
-  | "all"
+  | "chain-all"
   /** It is what came along this chain; more came by other ways. */
-  | "part"
+  | "chain-part"
   /** Something on the way made another gradient of one. */
-  | "changed"
-  | "differs"
+  | "chain-changed"
+  | "chain-differs"
   /** Of what arrived, it cannot be told how much came from `of`. */
-  | "mixed";
+  | "chain-mixed";
+
+/** The sum over the paths of a link; of repeated ones, of the first. */
+interface SumScene {
+  readonly caption: string;
+  readonly parts: readonly Part[];
+}
 
 export interface ChainScene {
-  readonly ofName: string;
-  readonly byName: string;
   /** `∂z/∂x`. */
   readonly partial: string;
-  readonly v: Matrix | null;
-  readonly vShape: readonly number[] | null;
-  /** Those of a long chain that are shown. */
-  readonly links: readonly LinkScene[];
-  readonly linkCount: number;
-  readonly product: Running | null;
-  readonly byShape: readonly number[] | null;
-  readonly verdict: Verdict | null;
-  readonly jacobian: Matrix | null;
-  readonly paths: bigint;
   /** `∂z/∂y · ∂y/∂x` of a short chain. */
   readonly partials: string | null;
   /** The product as formulas, and as numbers where each link is a number. */
   readonly symbols: string | null;
   readonly numbers: string | null;
+  readonly product: readonly Part[];
+  readonly sums: readonly SumScene[];
+  readonly verdict: Verdict | null;
+  /** The verdict, or why there is none. */
+  readonly said: Said | null;
   readonly asks: readonly Ask[];
   /** Some operations are repeated in a row, as links of their own or as one. */
   readonly hasRepeats: boolean;
@@ -129,11 +91,12 @@ export interface ChainScene {
   readonly groups: readonly { readonly id: string; readonly name: string }[];
 }
 
+const MOST_SUMS = 3;
 const MOST_PATHS_SHOWN = 6;
 const LONGEST_PATH_SHOWN = 8;
 const MOST_PARTIALS = 6;
-/** Of a longer chain the first links and the last are shown. */
-const MOST_LINKS_SHOWN = 24;
+/** Of a longer chain. */
+const FIRST_LINKS_SHOWN = 20;
 const LAST_LINKS_SHOWN = 4;
 const SUBSCRIPT = "₀₁₂₃₄₅₆₇₈₉";
 
@@ -143,6 +106,13 @@ interface Subject {
   readonly graph: Graph;
   readonly precision: number;
   readonly jacobian: JacobianOf;
+}
+
+/** What v has become. */
+interface Running {
+  readonly rows: Rows;
+  /** Not multiplied here, for want of a Jacobian: what the pass recorded. */
+  readonly isRecorded: boolean;
 }
 
 export function drawChain(
@@ -156,64 +126,153 @@ export function drawChain(
   const subject = { pass, graph, precision, jacobian };
   const brought = broughtTo(trace, pass, chain);
   const v = recordedV(trace, pass, chain.of);
-  const links: LinkScene[] = [];
-  let running: { rows: Rows; isRecorded: boolean } | null = v === null ? null : { rows: v, isRecorded: true };
-  chain.segments.forEach((segment, index) => {
+  const count = chain.segments.length;
+  const [ofName, byName] = [tensorName(graph, chain.of), tensorName(graph, chain.by)];
+  const partial = partialOf(graph, chain);
+  const product: Part[] = [];
+  const sums: SumScene[] = [];
+  if (v !== null) {
+    const caption = label("chain-v", { name: ofName });
+    product.push({ ...tableOf("v", v, null, 0), caption, note: ownShape(pass, chain.of) });
+  }
+  let running: Running | null = v && { rows: v, isRecorded: true };
+  let isByRecord = false;
+  for (const [index, segment] of chain.segments.entries()) {
     const before = isAskedFor(trace, pass, segment.by) ? null : running;
-    const product: Rows | null = before && timesLinks(before.rows, segment, jacobian);
-    const recorded = product === null ? brought(segment.by) : null;
-    running =
-      product === null
-        ? recorded && { rows: recorded.rows, isRecorded: true }
-        : { rows: product, isRecorded: false };
-    const leftOut = leftOutAt(index, chain.segments.length);
-    if (leftOut === null) return;
-    links.push({
-      index,
-      leftOut,
-      ...drawLink(subject, segment, chain.segments.length - index),
-      sum: drawSum(subject, segment, before?.rows ?? null),
-      running: running && shownRunning(running),
-    });
-  });
-  const end = running as { rows: Rows; isRecorded: boolean } | null;
+    const rows: Rows | null = before && timesLinks(before.rows, segment, jacobian);
+    const recorded = rows === null ? brought(segment.by) : null;
+    running = rows ? { rows, isRecorded: false } : recorded && { rows: recorded.rows, isRecorded: true };
+    isByRecord ||= running?.isRecorded === true;
+    const leftOut = count - FIRST_LINKS_SHOWN - LAST_LINKS_SHOWN;
+    if (index === FIRST_LINKS_SHOWN && leftOut > 0)
+      product.push({ ...tableOf("⋯", null), note: label("chain-left-out-links", { count: leftOut }) });
+    if (index >= FIRST_LINKS_SHOWN && index < FIRST_LINKS_SHOWN + leftOut) continue;
+    const link = drawLink(subject, segment, index, count);
+    const name = label("chain-running", { symbol: link.name });
+    const under =
+      running && index < count - 1 ? { ...tableOf(name, running.rows), note: noteOf(running) } : null;
+    product.push({ ...link, under });
+    const sum = sums.length < MOST_SUMS ? drawSum(subject, segment, link.name, before?.rows ?? null) : null;
+    if (sum !== null) sums.push(sum);
+  }
+  if (running !== null) {
+    const result = tableOf(label("chain-result", { partial }), running.rows, null, count);
+    product.push({ ...result, sign: "=", note: lines(ownShape(pass, chain.by), noteOf(running)) });
+  }
   const size = sizeOf(pass, chain.of);
-  const whole = size === null ? null : wholeJacobian(chain, size, jacobian);
+  const whole = size === null || count === 1 ? null : wholeJacobian(chain, size, jacobian);
+  if (whole !== null) {
+    const caption = lines(partial, label("chain-whole"));
+    product.push({ ...tableOf(partial, whole, null, null), sign: "|", caption, captionInk: "forward" });
+  }
   const isChanged = changedLinks(trace, pass, chain).length > 0;
-  const { symbols, numbers } = symbolsOf(pass, graph, chain, jacobian, precision);
-  const scalar = whole === null || whole.entries.length > 1 ? undefined : whole.entries[0];
+  const verdict =
+    running === null || running.isRecorded ? null : verdictOf(running.rows, brought(chain.by), isChanged);
+  const steps = executions(trace, pass);
   return {
-    ofName: tensorName(graph, chain.of),
-    byName: tensorName(graph, chain.by),
-    partial: partialOf(graph, chain),
-    v: v && asMatrix(v),
-    vShape: shapeOf(pass, chain.of),
-    links,
-    linkCount: chain.segments.length,
-    product: end && shownRunning(end),
-    byShape: shapeOf(pass, chain.by),
-    verdict: end === null || end.isRecorded ? null : verdictOf(end.rows, brought(chain.by), isChanged),
-    jacobian: whole && asMatrix(whole),
-    paths: chain.paths,
+    partial,
     partials:
-      links.length > 1 && chain.segments.length <= MOST_PARTIALS
-        ? links.map(({ partial }) => partial).join(" · ")
-        : null,
-    symbols,
-    numbers:
-      numbers === null || scalar === undefined ? null : `${numbers} = ${formatNumber(scalar, precision)}`,
-    asks: chain.links.flatMap((link) => (jacobian(link) === "on_demand" ? askOf(trace, pass, link) : [])),
-    hasRepeats: hasRepeats(graph, chain),
-    groups: foldable(graph, chain),
+      count === 1 || count > MOST_PARTIALS
+        ? null
+        : chain.segments.map((segment) => partialOf(graph, segment)).join(" · "),
+    symbols: symbolsOf(pass, graph, chain.segments),
+    numbers: numbersOf(chain, jacobian, precision),
+    product,
+    sums,
+    verdict,
+    said:
+      v === null
+        ? say("chain-no-v", { name: code(ofName) })
+        : verdict !== null
+          ? say(verdict, { name: code(byName) })
+          : isByRecord
+            ? say("chain-by-record")
+            : null,
+    asks: chain.links.flatMap((link) => {
+      const stepIndex = steps.get(link.of.node)?.step.index;
+      const isAsked = stepIndex !== undefined && jacobian(link) === "chain-on-demand";
+      return isAsked ? [{ stepIndex, argnum: link.edge.to.argnum }] : [];
+    }),
+    hasRepeats: [chain, withRepeatsAsLinks(graph, chain)].some(({ segments }) =>
+      segments.some(({ repeats }) => repeats > 1),
+    ),
+    groups: [...new Set(groupRuns(graph, chain).map(({ group }) => group))].map((id) => ({
+      id,
+      name: groupsById(graph).get(id)?.label ?? id,
+    })),
   };
 }
 
-/** How many links are left out before this one; null where it is left out itself. */
-function leftOutAt(index: number, count: number): number | null {
-  const lastAgain = count - LAST_LINKS_SHOWN;
-  const firstHidden = MOST_LINKS_SHOWN - LAST_LINKS_SHOWN;
-  if (count <= MOST_LINKS_SHOWN || index < firstHidden || index > lastAgain) return 0;
-  return index === lastAgain ? lastAgain - firstHidden : null;
+/** Parts side by side, of each table at most so many rows and columns; what can be asked for is called `ask`. */
+export function chainEquation(
+  parts: readonly Part[],
+  precision: number,
+  ask: string | null,
+  most: number,
+): Equation {
+  const blockOf = ({ matrix, why, under, ...part }: Part, across?: number): Block => {
+    const isAsked = why === "chain-on-demand" && ask !== null;
+    const note = isAsked ? ask : why ? label(why) : (part.note ?? "");
+    const block =
+      matrix === null
+        ? pictureBlock(null, { ...part, note, across }, isAsked)
+        : tableBlock(matrix, { ...part, across, size: sizeOfTable(matrix, most), precision, most });
+    return under ? stacked([block, blockOf(under, across)]) : block;
+  };
+  return {
+    parts: (_, across) =>
+      parts.map((part, at) => [
+        ...(at === 0 ? [] : [operatorBlock(part.sign ?? "·")]),
+        blockOf(part, across),
+      ]),
+    isFlexible: true,
+  };
+}
+
+/**
+ * @param rowsAt how many links come before its rows, and before its columns: sizes that must agree have one ink, the
+ *   others, null, are quiet
+ */
+function tableOf(
+  name: string,
+  rows: Rows | null,
+  rowsAt?: number | null,
+  columnsAt: number | null = null,
+  [height, width] = [rows?.count, rows?.columns],
+): Part {
+  const run = (text: string, at: number | null): Run => ({
+    text,
+    size: 13,
+    face: "sans",
+    bold: at !== null,
+    ink: at === null ? "ink-quiet" : at % 2 === 0 ? "gradient" : "forward",
+  });
+  const shape = [
+    run(String(height ?? "?"), rowsAt ?? null),
+    run(" × ", null),
+    run(String(width ?? "?"), columnsAt),
+  ];
+  return {
+    name,
+    caption: name,
+    captionInk: "gradient",
+    matrix: rows && asMatrix(rows),
+    shape: rowsAt === undefined ? "" : shape,
+  };
+}
+
+function lines(...all: readonly string[]): string {
+  return all.filter((line) => line !== "").join("\n");
+}
+
+/** A tensor's own shape, where the table shows it flattened. */
+function ownShape(pass: PassState, tensor: TensorId): string {
+  const shape = shapeOf(pass, tensor) ?? [];
+  return shape.length > 1 ? shapeText(shape) : "";
+}
+
+function noteOf({ isRecorded }: Running): string {
+  return isRecorded ? label("chain-recorded") : "";
 }
 
 /** What a tensor was brought is the answer to an open question. */
@@ -225,84 +284,73 @@ function isAskedFor(trace: TraceState, pass: PassState, { node }: TensorId): boo
   );
 }
 
-function shownRunning({ rows, isRecorded }: { rows: Rows; isRecorded: boolean }): Running {
-  return { matrix: asMatrix(rows), isRecorded };
-}
-
 function verdictOf(product: Rows, brought: Brought | null, isChanged: boolean): Verdict {
-  if (brought === null) return "mixed";
-  if (!areEqual(product, brought.rows)) return isChanged ? "changed" : "differs";
-  return brought.isAll ? "all" : "part";
+  if (brought === null) return "chain-mixed";
+  if (!areEqual(product, brought.rows)) return isChanged ? "chain-changed" : "chain-differs";
+  return brought.isAll ? "chain-all" : "chain-part";
 }
 
-/** `number` counts from `by`, as in J₃ J₂ J₁. */
+/** Numbered from `by`, as in J₃ J₂ J₁. */
 function drawLink(
   { pass, graph, precision, jacobian }: Subject,
   segment: Segment,
-  number: number,
-): Omit<LinkScene, "index" | "leftOut" | "sum" | "running"> {
+  index: number,
+  count: number,
+): Part {
   const [rows, columns] = [sizeOf(pass, segment.of), sizeOf(pass, segment.by)];
   const whole = rows === null ? null : wholeJacobian(segment, rows, jacobian);
-  const whys = segment.links.flatMap((link) => {
-    const found = jacobian(link);
-    return typeof found === "string" ? [found] : [];
-  });
   const title = segmentTitle(graph, segment);
-  const rule = symbolsOf(pass, graph, { segments: [segment] }, jacobian, precision).symbols;
-  const [onlyLink, ...others] = segment.links;
-  const hasVjp = rule === null && onlyLink !== undefined && others.length === 0;
+  const symbol = segment.group === null ? `J${subscript(count - index)}` : `J(${title})`;
+  const [only, ...others] = segment.links;
+  const vjp = only === undefined || others.length > 0 ? null : vjpOf(pass, graph, only);
+  const told = symbolsOf(pass, graph, [segment]) ?? (vjp && `v ↦ ${vjp}`);
+  const why = segment.links.map(jacobian).find((found) => typeof found === "string");
   return {
-    symbol: segment.group === null ? `J${subscript(number)}` : `J(${title})`,
-    title,
-    partial: partialOf(graph, segment),
-    rule,
-    vjp: hasVjp ? vjpOf(pass, graph, onlyLink) : null,
-    rows,
-    columns,
-    jacobian: whole && asMatrix(whole),
-    power: whole === null ? null : powerOf(segment, whole, precision),
-    why: whole === null ? (whys[0] ?? "too_large") : null,
-    paths: segment.paths,
+    ...tableOf(symbol, whole, index, index + 1, [rows ?? undefined, columns ?? undefined]),
+    caption: lines(`${symbol} = ${partialOf(graph, segment)}`, told === null ? title : `${title}: ${told}`),
+    captionInk: "forward",
+    why: whole === null ? (why ?? "chain-too-large") : null,
+    note: lines(
+      (whole && powerOf(segment, whole, precision)) ?? "",
+      segment.paths > 1n ? label("chain-paths", { count: formatCount(segment.paths) }) : "",
+    ),
   };
-}
-
-function askOf(trace: TraceState, pass: PassState, link: Link): readonly Ask[] {
-  const step = executions(trace, pass).get(link.of.node)?.step;
-  if (step === undefined || localJacobianOf(step, link) === undefined) return [];
-  return [{ stepIndex: step.index, argnum: link.edge.to.argnum }];
 }
 
 /** Each path of a segment with its own product; null where there is one only, or they are too long to be told apart. */
 function drawSum(
   { pass, graph, jacobian }: Subject,
   { turn, repeats, ...whole }: Segment,
+  symbol: string,
   v: Rows | null,
 ): SumScene | null {
   const segment = turn ?? { ...whole, repeats };
-  if (segment.paths < 2n) return null;
   const paths = pathsOf(segment, MOST_PATHS_SHOWN);
-  if (paths.some((path) => path.length > LONGEST_PATH_SHOWN)) return null;
+  if (segment.paths < 2n || paths.some((path) => path.length > LONGEST_PATH_SHOWN)) return null;
   const size = sizeOf(pass, segment.of);
-  const jacobianOfAll = (links: readonly Link[]) => {
-    const rows = size === null ? null : wholeJacobian({ ...segment, links }, size, jacobian);
-    return rows && asMatrix(rows);
-  };
-  const shown = paths.map((links): PathScene => {
-    const product = v === null ? null : timesLinks(v, { ...segment, links }, jacobian);
-    return {
-      operations: links.map(({ of }) => nodesById(graph).get(of.node)?.label ?? of.node),
-      edges: links.map(({ edge }) => edge.id),
-      jacobian: jacobianOfAll(links),
-      product: product && asMatrix(product),
-    };
+  const jacobianOfAll = (links: readonly Link[]): Rows | null =>
+    size === null ? null : wholeJacobian({ ...segment, links }, size, jacobian);
+  const parts = paths.map((links, at): Part => {
+    const operations = links.map(({ of }) => nodesById(graph).get(of.node)?.label ?? of.node);
+    const rows = jacobianOfAll(links) ?? (v && timesLinks(v, { ...segment, links }, jacobian));
+    const name = label("chain-path", { number: String(at + 1) });
+    return { ...tableOf(name, rows), sign: "+", caption: operations.join(" · "), note: rows ? "" : name };
   });
-  return {
-    partial: partialOf(graph, segment),
-    turns: repeats,
-    paths: segment.paths,
-    shown,
-    jacobian: jacobianOfAll(segment.links),
-  };
+  const more = segment.paths - BigInt(paths.length);
+  if (more > 0n)
+    parts.push({
+      ...tableOf("", null),
+      sign: "+",
+      note: label("chain-more-paths", { count: formatCount(more) }),
+    });
+  const sum = jacobianOfAll(segment.links);
+  if (sum !== null) parts.push({ ...tableOf(partialOf(graph, segment), sum), sign: "=" });
+  const count = formatCount(segment.paths);
+  const words =
+    repeats > 1
+      ? label("chain-sum-of-turn", { turns: String(repeats), count })
+      : label("chain-sum", { count });
+  return { caption: `${symbol} · ${words}`, parts };
 }
 
 /** `2¹⁰ = 1024`: where each of the repeated links only multiplies by one and the same number. */
@@ -348,46 +396,32 @@ function partialOf(graph: Graph, { of, by }: { of: TensorId; by: TensorId }): st
   return `∂${bracketedText(ofName)}/∂${bracketedText(byName)}`;
 }
 
-function hasRepeats(graph: Graph, chain: Chain): boolean {
-  const folded = withRepeatsAsLinks(graph, chain);
-  return (
-    folded.segments.some(({ repeats }) => repeats > 1) || chain.segments.some(({ repeats }) => repeats > 1)
-  );
-}
-
-function foldable(graph: Graph, chain: Chain): ChainScene["groups"] {
-  const ids = new Set(groupRuns(graph, chain).map(({ group }) => group));
-  return [...ids].map((id) => ({ id, name: groupsById(graph).get(id)?.label ?? id }));
-}
-
 /** What can be chosen as an end of a chain. */
 export interface EndOption {
   readonly key: string;
-  readonly name: string;
-  /** The operation that made it; null for a leaf. */
-  readonly operation: string | null;
-  readonly line: number | null;
+  /** Its name, for a result the operation that made it and its line; numbered where several are called alike. */
+  readonly title: string;
+  readonly isLeaf: boolean;
 }
-
-/** As many can be found in a list; of more, those that have a name. */
-const MOST_OPTIONS = 150;
 
 export function endOptions(graph: Graph): readonly EndOption[] {
   const used = new Set(graph.edges.map(({ from }) => tensorKey(tensorOf(from))));
-  const all = graph.nodes.flatMap((node) =>
-    Array.from({ length: node.output_count }, (_, outputNr) => ({
-      node,
-      outputNr,
-      key: tensorKey({ node: node.id, outputNr }),
-    }))
-      .filter(({ key, outputNr }) => outputNr === 0 || used.has(key))
-      .map(({ outputNr, key }) => ({
-        key,
-        name: tensorName(graph, { node: node.id, outputNr }),
-        hasName: node.leaf !== undefined || node.outputs[outputNr]?.name != null,
-        operation: node.kind === "accumulate_grad" ? null : node.label,
-        line: node.span?.line ?? null,
-      })),
+  const called = new Map<string, number>();
+  return graph.nodes.flatMap((node) =>
+    Array.from({ length: node.output_count }, (_, outputNr): readonly EndOption[] => {
+      const key = tensorKey({ node: node.id, outputNr });
+      if (outputNr > 0 && !used.has(key)) return [];
+      const isLeaf = node.kind === "accumulate_grad";
+      const name = tensorName(graph, { node: node.id, outputNr });
+      const ends = { name, operation: node.label };
+      const made =
+        node.span === null
+          ? label("chain-end-unplaced", ends)
+          : label("chain-end-made", { ...ends, line: String(node.span.line) });
+      const title = isLeaf ? name : made;
+      const nth = (called.get(title) ?? 0) + 1;
+      called.set(title, nth);
+      return [{ key, title: nth === 1 ? title : `${title} (${nth})`, isLeaf }];
+    }).flat(),
   );
-  return all.length <= MOST_OPTIONS ? all : all.filter(({ hasName }) => hasName).slice(0, MOST_OPTIONS);
 }

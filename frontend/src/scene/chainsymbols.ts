@@ -1,7 +1,7 @@
 /** A chain in the program's own names: each operation's own derivative, multiplied along paths and added up over them. */
 import type { Chain, Link, Segment } from "../model/chain";
 import { pathsOf } from "../model/chain";
-import { type JacobianOf, shapeOf } from "../model/chainrule";
+import { type JacobianOf, shapeOf, wholeJacobian } from "../model/chainrule";
 import { nodesById } from "../model/graph";
 import { formatNumber } from "../model/numbers";
 import type { PassState } from "../model/trace";
@@ -14,53 +14,41 @@ const LONGEST_FACTOR = 32;
 const LONGEST_VJP = 44;
 const LONGEST_SYMBOLS = 160;
 
-/** The chain as formulas, null where a link has none or they are long; and as numbers where each link is one number. */
-export function symbolsOf(
-  pass: PassState,
-  graph: Graph,
-  chain: Pick<Chain, "segments">,
-  jacobian: JacobianOf,
-  precision: number,
-): { readonly symbols: string | null; readonly numbers: string | null } {
-  const symbols = chainText(chain.segments, (link) => symbolOf(pass, graph, link));
-  const numbers = chainText(chain.segments, (link) => numberOf(jacobian, link, precision));
-  const isProduct = numbers !== null && /[·+]/.test(numbers);
-  return {
-    symbols: symbols !== null && symbols.length <= LONGEST_SYMBOLS ? symbols : null,
-    numbers: isProduct ? numbers : null,
-  };
+/** `(b + a) · y`; null where a link has no formula, or they are long. */
+export function symbolsOf(pass: PassState, graph: Graph, segments: readonly Segment[]): string | null {
+  const symbols = written(segments, (link) => symbolOf(pass, graph, link));
+  return symbols !== null && symbols.length <= LONGEST_SYMBOLS ? symbols : null;
 }
 
-function chainText(segments: readonly Segment[], factorOf: (link: Link) => string | null): string | null {
-  if (segments.length > MOST_SEGMENTS) return null;
-  const factors: string[] = [];
-  for (const segment of segments) {
-    const text = segmentText(segment, factorOf);
-    if (text === null) return null;
-    factors.push(segments.length > 1 && segment.paths > 1n ? `(${text})` : text);
-  }
+/** `(10 + 6) · 3 = 48`, where each link is one number and there is something to multiply or to add up. */
+export function numbersOf(chain: Chain, jacobian: JacobianOf, precision: number): string | null {
+  const numbers = written(chain.segments, (link) => {
+    const found = jacobian(link);
+    if (typeof found === "string" || found.rows !== 1 || found.columns !== 1) return null;
+    return formatNumber(found.at[0]?.value ?? 0, precision);
+  });
+  const all = wholeJacobian(chain, 1, jacobian)?.entries[0];
+  if (numbers === null || all === undefined || !/[·+]/.test(numbers)) return null;
+  return `${numbers} = ${formatNumber(all, precision)}`;
+}
+
+function written(segments: readonly Segment[], factorOf: (link: Link) => string | null): string | null {
+  const isLong = ({ paths, links }: Segment) => paths > BigInt(MOST_PATHS) || links.length > MOST_SEGMENTS;
+  if (segments.length > MOST_SEGMENTS || segments.some(isLong)) return null;
+  const factors = segments.map((segment) => {
+    const summands = pathsOf(segment, MOST_PATHS).map((path) =>
+      product(path.map(factorOf).map((factor) => (path.length > 1 ? factor && bracketed(factor) : factor))),
+    );
+    if (summands.includes(null)) return null;
+    return segments.length > 1 && summands.length > 1 ? `(${summands.join(" + ")})` : summands.join(" + ");
+  });
   return product(factors);
 }
 
-function segmentText(segment: Segment, factorOf: (link: Link) => string | null): string | null {
-  if (segment.paths > BigInt(MOST_PATHS) || segment.links.length > MOST_SEGMENTS) return null;
-  const summands: string[] = [];
-  for (const path of pathsOf(segment, MOST_PATHS)) {
-    const factors: string[] = [];
-    for (const link of path) {
-      const factor = factorOf(link);
-      if (factor === null) return null;
-      factors.push(path.length > 1 ? bracketed(factor) : factor);
-    }
-    summands.push(product(factors));
-  }
-  return summands.join(" + ");
-}
-
 /** Factors of 1 say nothing beside others. */
-function product(factors: readonly string[]): string {
-  const telling = factors.filter((factor) => factor !== "1");
-  return telling.length === 0 ? "1" : telling.join(" · ");
+function product(factors: readonly (string | null)[]): string | null {
+  if (factors.includes(null)) return null;
+  return factors.filter((factor) => factor !== "1").join(" · ") || "1";
 }
 
 function bracketed(factor: string): string {
@@ -69,11 +57,9 @@ function bracketed(factor: string): string {
 
 /** The line of a node's formula for what came along an edge; null where there is none that gives what the engine returned. */
 function lineOf(pass: PassState, graph: Graph, { edge, of }: Link): VjpLine | null {
-  const line = nodesById(graph)
-    .get(of.node)
-    ?.formula?.vjp.find(({ argnum }) => argnum === edge.to.argnum);
+  const lines = nodesById(graph).get(of.node)?.formula?.vjp;
   const isWrong = pass.steps.find((step) => step.node === of.node)?.formula_checked === false;
-  return line === undefined || isWrong ? null : line;
+  return (!isWrong && lines?.find(({ argnum }) => argnum === edge.to.argnum)) || null;
 }
 
 /** What becomes of v at a link, where that is short: `v @ W`. */
@@ -84,21 +70,12 @@ export function vjpOf(pass: PassState, graph: Graph, link: Link): string | null 
 
 /** The derivative that the trace writes for a link: `cos(x)`, `diag(2 * y)` of a vector, `W` of a matrix product. */
 function symbolOf(pass: PassState, graph: Graph, link: Link): string | null {
-  const { of, by } = link;
   const line = lineOf(pass, graph, link);
-  if (line === null) return null;
-  const [shape, operand] = [shapeOf(pass, of), shapeOf(pass, by)];
-  if (line.derivative !== undefined) {
-    if (shape === null || shape.join() !== operand?.join()) return null;
-    const text = shape.length === 0 ? line.derivative : `diag(${line.derivative})`;
-    return text.length <= LONGEST_FACTOR ? text : null;
-  }
-  const factor = shape?.length === 1 ? /^v @ (.+)$/.exec(line.said ?? line.text)?.[1] : undefined;
-  return factor !== undefined && factor.length <= LONGEST_FACTOR && !/[@+]/.test(factor) ? factor : null;
-}
-
-function numberOf(jacobian: JacobianOf, link: Link, precision: number): string | null {
-  const found = jacobian(link);
-  if (typeof found === "string" || found.rows !== 1 || found.columns !== 1) return null;
-  return formatNumber(found.at[0]?.value ?? 0, precision);
+  const [shape, operand] = [shapeOf(pass, link.of), shapeOf(pass, link.by)];
+  if (line === null || shape === null) return null;
+  const factor = shape.length === 1 ? /^v @ ([^@+]+)$/.exec(line.said ?? line.text)?.[1] : undefined;
+  const elementwise = shape.length === 0 ? line.derivative : `diag(${line.derivative})`;
+  if (line.derivative !== undefined && shape.join() !== operand?.join()) return null;
+  const symbol = line.derivative === undefined ? factor : elementwise;
+  return symbol === undefined || symbol.length > LONGEST_FACTOR ? null : symbol;
 }

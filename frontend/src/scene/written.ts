@@ -746,7 +746,18 @@ function restBlock(count: number, norms: readonly number[], hasBars: boolean): B
   };
 }
 
+/** An equation that may be as high as it likes: of its tables, as much as has room. */
+export function lineWithin(equation: (most: number) => Equation, width: number): Line {
+  const line = (most: number): Line => lineOf(equation(most), 0, width);
+  return line(PARTS.find((most) => line(most).width <= width) ?? 1);
+}
+
 const MOST_MEDIUM_COLUMNS = 6;
+
+/** Of the numbers in a table that is as large as it is. */
+export function sizeOfTable({ columns }: Matrix, most: number = MOST_SHOWN): number {
+  return Math.min(columns, most) <= MOST_MEDIUM_COLUMNS ? 16 : 13;
+}
 
 /** A table by itself. */
 export function plainTable(
@@ -755,7 +766,8 @@ export function plainTable(
   precision: number,
   markAt?: (row: number, column: number) => CellMark | null,
 ): Line {
-  const size = matrix.columns <= MOST_MEDIUM_COLUMNS ? 16 : 13;
   const marks = markAt && { markAt: ({ row, column }: Place) => markAt(row, column) };
-  return inLine([tableBlock(matrix, { name, caption: "", shape: "", size, precision, ...marks })]);
+  return inLine([
+    tableBlock(matrix, { name, caption: "", shape: "", size: sizeOfTable(matrix), precision, ...marks }),
+  ]);
 }

@@ -3,7 +3,7 @@
  * up where paths meet. With one-hot rows that is the Jacobian of the whole chain.
  */
 
-import type { Cell, Contribution, Gradient, LocalJacobian, Step } from "../protocol/trace.gen";
+import type { Contribution, Gradient, LocalJacobian } from "../protocol/trace.gen";
 import { spelled } from "../protocol/values";
 import type { Chain, Link, Segment, TensorId } from "./chain";
 import { tensorKey } from "./chain";
@@ -48,21 +48,16 @@ const MOST_ENTRIES = 65_536;
 const MOST_PRODUCTS = 2e7;
 
 /** The local Jacobian of a link in the numbers of the pass, or why there is none. */
-export function jacobianOf(trace: TraceState, pass: PassState, link: Link): Sparse | NoJacobian {
-  const step = executions(trace, pass).get(link.of.node)?.step;
+export function jacobianOf(trace: TraceState, pass: PassState, { edge, of }: Link): Sparse | NoJacobian {
+  const step = executions(trace, pass).get(of.node)?.step;
   if (step === undefined) return "chain-not-run";
-  const found = localJacobianOf(step, link);
+  const found = step.local_jacobians.find(
+    ({ argnum, output_nr }) => argnum === edge.to.argnum && output_nr === of.outputNr,
+  );
   if (found === undefined) return isStepExplained(trace, step) ? "chain-not-run" : "chain-not-yet";
   if (found.structure === "too_large") return "chain-too-large";
   if (!("shape" in found.value)) return "chain-on-demand";
-  if (pass.started.examples !== undefined) return "chain-no-matrix";
-  return sparse(found);
-}
-
-export function localJacobianOf(step: Step, { edge, of }: Link): LocalJacobian | undefined {
-  return step.local_jacobians.find(
-    ({ argnum, output_nr }) => argnum === edge.to.argnum && output_nr === of.outputNr,
-  );
+  return pass.started.examples === undefined ? sparse(found) : "chain-no-matrix";
 }
 
 const sparse = once((jacobian: LocalJacobian): Sparse | "chain-no-matrix" => {
@@ -76,20 +71,6 @@ const sparse = once((jacobian: LocalJacobian): Sparse | "chain-no-matrix" => {
   });
   return { rows: matrix.rows, columns: matrix.columns, at };
 });
-
-/** One-hot rows. */
-export function identityRows(size: number): Rows {
-  const entries = new Float64Array(size * size);
-  for (let at = 0; at < size; at += 1) entries[at * size + at] = 1;
-  return { count: size, columns: size, entries, magnitudes: entries };
-}
-
-/** Rows from the cells of a tensor, `columns` in each; null where a cell is no real number. */
-export function rowsOf(cells: readonly Cell[], columns: number): Rows | null {
-  if (columns === 0 || cells.length % columns !== 0 || cells.some(Array.isArray)) return null;
-  const entries = Float64Array.from(cells, toNumber);
-  return { count: cells.length / columns, columns, entries, magnitudes: entries.map(Math.abs) };
-}
 
 /** Rows as a table. */
 export function asMatrix({ count, columns, entries }: Rows): Matrix {
@@ -115,18 +96,14 @@ export function timesLinks(
     if (products > MOST_PRODUCTS || v.count * factor.columns > MOST_ENTRIES) return null;
     const before = sums.get(tensorKey(link.by));
     if (before !== undefined && before.columns !== factor.columns) return null;
-    sums.set(tensorKey(link.by), plusProduct(before ?? zeros(v.count, factor.columns), v, factor));
+    sums.set(tensorKey(link.by), plusProduct(before, v, factor));
   }
   return sums.get(tensorKey(by)) ?? null;
 }
 
-function zeros(count: number, columns: number): Rows {
-  const size = count * columns;
-  return { count, columns, entries: new Float64Array(size), magnitudes: new Float64Array(size) };
-}
-
-function plusProduct(sum: Rows, v: Rows, { rows, columns, at }: Sparse): Rows {
-  const [entries, magnitudes] = [sum.entries.slice(), sum.magnitudes.slice()];
+function plusProduct(sum: Rows | undefined, v: Rows, { rows, columns, at }: Sparse): Rows {
+  const zeros = new Float64Array(v.count * columns);
+  const [entries, magnitudes] = [(sum?.entries ?? zeros).slice(), (sum?.magnitudes ?? zeros).slice()];
   for (let index = 0; index < v.count; index += 1) {
     for (const { row, column, value } of at) {
       const [from, to] = [index * rows + row, index * columns + column];
@@ -140,10 +117,13 @@ function plusProduct(sum: Rows, v: Rows, { rows, columns, at }: Sparse): Rows {
 /** The Jacobian of a segment or a chain; null where a link has no numbers, or there are too many. */
 export function wholeJacobian(
   between: Pick<Segment, "of" | "by" | "links">,
-  rows: number,
+  size: number,
   jacobian: JacobianOf,
 ): Rows | null {
-  return rows * rows > MOST_ENTRIES ? null : timesLinks(identityRows(rows), between, jacobian);
+  if (size * size > MOST_ENTRIES) return null;
+  const entries = new Float64Array(size * size);
+  for (let at = 0; at < size; at += 1) entries[at * size + at] = 1;
+  return timesLinks({ count: size, columns: size, entries, magnitudes: entries }, between, jacobian);
 }
 
 /** How many entries a tensor has, from its forward value; null where that was not observed. */
@@ -163,11 +143,14 @@ export function recordedV(trace: TraceState, pass: PassState, tensor: TensorId):
   return gradientRows(pass, tensor, v);
 }
 
+/** Rows as long as the tensor has entries; null where a cell is no real number. */
 function gradientRows(pass: PassState, tensor: TensorId, gradient: Gradient | undefined): Rows | null {
-  const size = sizeOf(pass, tensor);
-  if (!isTensor(gradient) || gradient.data === undefined || size === null) return null;
-  if (gradient.data.length !== size * (pass.started.batch ?? 1)) return null;
-  return rowsOf(gradient.data, size);
+  const columns = sizeOf(pass, tensor);
+  if (!isTensor(gradient) || gradient.data === undefined || !columns) return null;
+  const count = pass.started.batch ?? 1;
+  if (gradient.data.length !== columns * count || gradient.data.some(Array.isArray)) return null;
+  const entries = Float64Array.from(gradient.data, toNumber);
+  return { count, columns, entries, magnitudes: entries.map(Math.abs) };
 }
 
 /** What the engine brought to a tensor of a chain along its links. */

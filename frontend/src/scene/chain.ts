@@ -230,8 +230,9 @@ export function chainEquation(
 }
 
 /**
- * @param rowsAt how many links come before its rows, and before its columns: sizes that must agree have one ink, the
- *   others, null, are quiet
+ * A table with its sizes below; sizes that must agree have one ink, by how many links stand before them.
+ * @param rowsAt before its rows; null: they agree with nothing, none: no sizes are told
+ * @param columnsAt before its columns
  */
 function tableOf(
   name: string,

@@ -124,6 +124,7 @@ export function drawChain(
 ): ChainScene {
   const jacobian: JacobianOf = (link) => jacobianOf(trace, pass, link);
   const subject = { pass, graph, precision, jacobian };
+  const steps = executions(trace, pass);
   const brought = broughtTo(trace, pass, chain);
   const v = recordedV(trace, pass, chain.of);
   const count = chain.segments.length;
@@ -138,7 +139,9 @@ export function drawChain(
   let running: Running | null = v && { rows: v, isRecorded: true };
   let isByRecord = false;
   for (const [index, segment] of chain.segments.entries()) {
-    const before = isAskedFor(trace, pass, segment.by) ? null : running;
+    // What a tensor was brought may be the answer to an open question.
+    const arrived = steps.get(segment.by.node)?.step.contributions ?? [];
+    const before = arrived.some(({ value }) => isUnseen(value)) ? null : running;
     const rows: Rows | null = before && timesLinks(before.rows, segment, jacobian);
     const recorded = rows === null ? brought(segment.by) : null;
     running = rows ? { rows, isRecorded: false } : recorded && { rows: recorded.rows, isRecorded: true };
@@ -168,13 +171,10 @@ export function drawChain(
   const isChanged = changedLinks(trace, pass, chain).length > 0;
   const verdict =
     running === null || running.isRecorded ? null : verdictOf(running.rows, brought(chain.by), isChanged);
-  const steps = executions(trace, pass);
+  const partials = chain.segments.map((segment) => partialOf(graph, segment));
   return {
     partial,
-    partials:
-      count === 1 || count > MOST_PARTIALS
-        ? null
-        : chain.segments.map((segment) => partialOf(graph, segment)).join(" · "),
+    partials: count > 1 && count <= MOST_PARTIALS ? partials.join(" · ") : null,
     symbols: symbolsOf(pass, graph, chain.segments),
     numbers: numbersOf(chain, jacobian, precision),
     product,
@@ -274,15 +274,6 @@ function ownShape(pass: PassState, tensor: TensorId): string {
 
 function noteOf({ isRecorded }: Running): string {
   return isRecorded ? label("chain-recorded") : "";
-}
-
-/** What a tensor was brought is the answer to an open question. */
-function isAskedFor(trace: TraceState, pass: PassState, { node }: TensorId): boolean {
-  return (
-    executions(trace, pass)
-      .get(node)
-      ?.step.contributions.some(({ value }) => isUnseen(value)) ?? false
-  );
 }
 
 function verdictOf(product: Rows, brought: Brought | null, isChanged: boolean): Verdict {

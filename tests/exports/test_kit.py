@@ -18,7 +18,7 @@ from tests.exports.readers import golden
 
 pytestmark = pytest.mark.usefixtures("run")
 """V8 is a process."""
-VIEWER_GZIP_BYTES_MAX = 177_000
+VIEWER_GZIP_BYTES_MAX = 175_000
 """Its own messages, once for all traces, take 35 kB of these, and the borders that one draws 12 kB."""
 
 

@@ -25,6 +25,8 @@ _BEND: Final = 1e-3
 """How far the slopes to both sides are apart where there is no corner."""
 SCALE: Final = -2
 """Another length and sign, and no rounding."""
+_RUNS: Final = 3
+"""A step before an operand, at it and a step after it."""
 
 
 class Gradients(NamedTuple):
@@ -72,9 +74,9 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
     try:
         if reads_one_triangle(forward, argnum):
             d = d + d.mH
-        change = _change_along(forward, argnum, d, gradients.outputs)
     except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
         return None
+    change = _change_along(forward, argnum, d, gradients.outputs)
     if change is None:
         return None
     by_backward = _Sum().plus(_products(returned, d))
@@ -96,11 +98,11 @@ def is_derivative_alone(forward: Forward, argnum: int, slot: int, returned: torc
     if operand.is_complex() or returned.is_complex() or returned.shape != operand.shape:
         return False
     d = _direction(argnum, operand)
-    try:
-        runs, step = _runs_along(forward, argnum, d)
-        low, here, high = (outputs[slot].reshape(-1) for outputs in runs)  # type: ignore[union-attr]
-    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
+    runs, step = _runs_along(forward, argnum, d)
+    found = [output.reshape(-1) for outputs in runs if (output := outputs[slot]) is not None]
+    if len(found) < _RUNS:
         return False
+    low, here, high = found
     slope, along = (high - low) / (2 * step), (wider(returned) * d).reshape(-1)
     if slope.numel() == 1:
         along = along.sum(0, keepdim=True)
@@ -128,10 +130,7 @@ def _is_right(forward: Forward, argnum: int, returned: torch.Tensor | None, grad
     if returned is None or returned.shape != operand.shape or returned.is_complex() != operand.is_complex():
         return False
     d = _direction(argnum, operand)
-    try:
-        change = _change_along(forward, argnum, d, gradients.outputs)
-    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
-        return False
+    change = _change_along(forward, argnum, d, gradients.outputs)
     by_backward = _Sum().plus(_products(returned, d))
     return change is not None and change.along.size > 0 and not _are_apart(change, by_backward, operand.dtype)
 
@@ -169,20 +168,25 @@ def _real(value: torch.Tensor) -> torch.Tensor:
 
 
 def _runs_along(forward: Forward, argnum: int, d: torch.Tensor) -> tuple[list[list[torch.Tensor | None]], float]:
-    """The outputs a step before an operand, at it and a step after it, and the step."""
+    """The outputs of `_RUNS` runs, and the length of a step; no outputs where forward raises."""
     operands = [wider(one) for one in forward.operands]
     step = STEP * max(1.0, float(operands[argnum].abs().max()))
 
     def outputs_at(moved: float) -> list[torch.Tensor | None]:
         return forward.run([one + moved * d if at == argnum else one for at, one in enumerate(operands)])
 
-    return [outputs_at(moved) for moved in (-step, 0.0, step)], step
+    try:
+        return [outputs_at(moved) for moved in (-step, 0.0, step)], step
+    except Exception:  # noqa: BLE001 (the program's own forward, at values it has not seen)
+        return [], step
 
 
 def _change_along(forward: Forward, argnum: int, d: torch.Tensor, vs: Sequence[torch.Tensor | None]) -> _Change | None:
     """None where an output cannot be compared."""
     operand = wider(forward.operands[argnum])
     runs, step = _runs_along(forward, argnum, d)
+    if not runs:
+        return None
     found = _Change(_Sum(), 0.0, is_identity=True, rounding=0.0)
     for slot, v in enumerate(vs):
         if v is None:

@@ -153,7 +153,8 @@ async def test_a_full_queue_says_when_to_come_back_and_live_jobs_go_first(opened
         batch = [await ask(runs, f"x + {n}", Lane.BATCH) for n in range(2)]
         live = await ask(runs, f"{ENDLESS}  # and is looked at")
         # A cluster counts those that came before, and no live job that came later.
-        await until(lambda: [run.jobs_ahead() for run in (live, *batch)] in ([0, 1, 2], [0, 0, 1]))
+        ahead = [0, 0, 1] if engine.keeps_results else [0, 1, 2]
+        await until(lambda: [run.jobs_ahead() for run in (live, *batch)] == ahead)
         refused = await asyncio.gather(*[ask(runs, "x / 3") for _ in range(2)], return_exceptions=True)
         assert [isinstance(one, BusyError) and one.retry_after_seconds >= 1 for one in refused] == [True, True]
         assert runs.find(address("x / 3")) is None

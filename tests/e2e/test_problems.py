@@ -86,7 +86,10 @@ def test_a_call_that_raised_stands_in_the_graph_with_its_operands(player: Player
     player.rows.first.click()
     expect(failed).to_have_count(0)
     # Of a backward that raised, the node is in the graph anyway.
-    player.open("example=wrong-shape")
+    player.open("example=wrong-shape&s=2.5")
+    # By hand: columns of the Jacobian of (x^2, xy, y^2) at (2, 3).
+    refused = player.page.get_by_role("table", name=say("player-refused-for", name="p"))
+    expect(refused.get_by_role("cell")).to_have_text(["4", "3", "0", "0", "2", "6"])
     player.problems.first.get_by_role("button", name=say("page-show-node")).click()
     raised = player.page.get_by_role("article", name=say("player-node-raised", node=""))
     expect(raised.get_by_role("button")).to_have_attribute("aria-pressed", "true")

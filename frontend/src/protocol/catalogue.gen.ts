@@ -1430,6 +1430,7 @@ export interface Catalogue {
   "player-class-minus-shares": "shares";
   "player-acts-as-j": "factor";
   "player-returned-for": "name";
+  "player-refused-for": "name";
   "player-returned-rows": "name";
   "player-outputs-vs": "count";
   "player-outputs-vs-rows": "count" | "rows";

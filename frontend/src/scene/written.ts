@@ -510,6 +510,7 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
   const outputShape = jacobian?.output_shape ?? (isTensor(v) ? v.shape : []);
   const inputShape = jacobian?.input_shape ?? (isTensor(returned) ? returned : operand.value)?.shape ?? [];
   const isWritten = shown.product && (!shown.entering || progress >= 1);
+  const refused = isTensor(returned) ? undefined : returned.dropped;
   const seen = jacobian !== null && "shape" in jacobian.value ? jacobian.value : null;
   const isAsked = canCompute && seen === null && jacobian !== null && jacobian.structure !== "too_large";
   const words =
@@ -532,10 +533,16 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
         note,
       };
       const local = pictureBlock(seen, around, isAsked);
-      const value = (gradient: Gradient, caption: string, name: string, isThere: boolean): Block =>
+      const value = (
+        gradient: Gradient,
+        caption: string,
+        name: string,
+        isThere: boolean,
+        captionInk: Ink = "gradient",
+      ): Block =>
         valueBlock(gradient, {
           caption,
-          captionInk: "gradient",
+          captionInk,
           name,
           size,
           precision,
@@ -543,9 +550,16 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
           hasNumbers,
         });
       if (isAlone) return [[local]];
+      const operands = [[value(v, V_CAPTION, "v", isSummed(shown, progress))], [operatorBlock("×"), local]];
+      if (refused !== undefined && isWritten) {
+        const caption = label("player-refused-for", { name: operand.name });
+        return [
+          ...operands,
+          [operatorBlock("≠", "problem"), value(refused, caption, caption, true, "problem")],
+        ];
+      }
       return [
-        [value(v, V_CAPTION, "v", isSummed(shown, progress))],
-        [operatorBlock("×"), local],
+        ...operands,
         [operatorBlock("="), value(returned, returnedFor(operand), label("player-v-times-j"), isWritten)],
       ];
     },

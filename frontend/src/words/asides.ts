@@ -148,7 +148,7 @@ function nanProducts(told: Told): Said[] {
 function dropped(told: Told): Said[] {
   const { step, node } = told;
   return step.grad_inputs.flatMap((value, index) => {
-    if (isTensor(value) || value.dropped === undefined) return [];
+    if (isTensor(value) || value.dropped === undefined || value.missing === "not_computed") return [];
     const name = operandAt(told, index) ?? say("operand-number", { number: text(String(index + 1)) });
     const given = spelled(told, value.dropped);
     return [

@@ -1429,6 +1429,7 @@ FactKind = Literal[
     "player-class-minus-shares",
     "player-acts-as-j",
     "player-returned-for",
+    "player-refused-for",
     "player-returned-rows",
     "player-outputs-vs",
     "player-outputs-vs-rows",

@@ -118,7 +118,7 @@ class Missing(TypedDict):
     materialized: NotRequired[bool]
     """True: the backward of the program's Function got zeros in its place, as it does unless told otherwise."""
     dropped: NotRequired[TensorValue]
-    """What the node returned all the same, and the engine dropped, since no gradient goes there."""
+    """What the node returned all the same, and the engine did not take: no gradient goes there, or it does not fit."""
 
 
 @final

@@ -448,7 +448,6 @@ class Passes:
 
     def _end(self, one: Pass, handles: list[Any], stack: list[Pass], inner: list[list[InnerCall]]) -> None:
         self._log.inner = inner
-        self._log.given = self._log.returned = None
         stack.remove(one)
         for handle in handles:
             handle.remove()
@@ -459,6 +458,7 @@ class Passes:
         if one.is_recorded:
             with TELLING:
                 self._guard(tell, one, outcome)
+        self._log.given = self._log.returned = None
         if not one.is_kept:
             one.release()
 

@@ -707,10 +707,17 @@ class Recorder(PassListener):
             received = [self._sums.total(entry, slot) for slot in range(len(entry.arrived))]
         else:
             received = self._gradients.received(entry, (), self.log.materialized(node))
-        sent: list[Gradient] = [missing or _NOT_COMPUTED for missing in entry.missing]
+        refused = self.log.take_returned(node, entry.targets)
+        sent: list[Gradient] = [
+            missing or self._not_sent(refused.get(argnum)) for argnum, missing in enumerate(entry.missing)
+        ]
         hooks = self._sums.check(entry, received, (), one.writers)
         self.stream.send(self._step_event(one, entry, received, sent, hooks))
         self.stream.steps += 1
+
+    def _not_sent(self, refused: torch.Tensor | None) -> Missing:
+        """Why a node that raised sent nothing, with what the backward of a Function had returned."""
+        return _NOT_COMPUTED if refused is None else {**_NOT_COMPUTED, "dropped": self.values.value_of(refused)}
 
     def was_explained(self, error: BaseException) -> bool:
         """True once a problem was sent for this very error, which comes by again on its way out.

@@ -2069,6 +2069,7 @@ player-v-transposed = vᵀ
 player-class-minus-shares = y − p mit p = { $shares }
 player-acts-as-j = { $factor }, wirkt als J
 player-returned-for = zurückgegeben für { $name }
+player-refused-for = zurückgegeben für { $name }, abgelehnt
 player-returned-rows = zurückgegeben für { $name }, eine Zeile je v
 player-outputs-vs = die v aller { $count } Ausgänge
 player-outputs-vs-rows = die v aller { $count } Ausgänge, { $rows } Zeilen

@@ -2070,6 +2070,7 @@ player-v-transposed = vᵀ
 player-class-minus-shares = y − p, where p = { $shares }
 player-acts-as-j = { $factor }, which acts as J
 player-returned-for = returned for { $name }
+player-refused-for = returned for { $name }, refused
 player-returned-rows = returned for { $name }, one row per v
 player-outputs-vs = the v's of all { $count } outputs
 player-outputs-vs-rows = the v's of all { $count } outputs, { $rows } rows

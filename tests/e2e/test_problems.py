@@ -216,7 +216,7 @@ def test_markup_bidi_and_control_characters_stay_text(player: PlayerPage) -> Non
 
 def test_the_form_of_requests_is_read_under_the_page_s_own_policy(player: PlayerPage) -> None:
     """Where the hint of a refused request leads. What the policy stops would be a complaint of the page."""
-    description = httpx.get(f"{player.server}/openapi.json").json()
+    description = httpx.get(f"{player.server}/openapi.json", timeout=60).json()
     asked: list[str] = []
     player.page.on("request", lambda request: asked.append(request.url))
     player.page.goto(f"{player.server}/docs")

@@ -128,9 +128,10 @@ export function transposedText(name: string): string {
   return bracketed.endsWith(".T") ? bracketed.slice(0, -".T".length) : `${bracketed}ᵀ`;
 }
 
-/** A name as a sign may stand before or behind it: `x`, `x[0]`, `(x*y)`. */
+/** A name as a sign may stand before or behind it: `x`, `x[0]`, `f(g(x))`, `(x*y)`. */
 export function bracketedText(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_.]*(?:[([][^()[\]]*[)\]])?$/u.test(name) ? name : `(${name})`;
+  const isOne = /^[\p{L}_][\p{L}\p{N}_.]*(?:\((?:[^()]|\([^()]*\))*\)|\[[^[\]]*\])?$/u.test(name);
+  return isOne ? name : `(${name})`;
 }
 
 /** A saved tensor by what the program calls it. */

@@ -14,6 +14,8 @@ import { type Subject, TOP } from "./levels";
 import type { Drawing } from "./place";
 
 const TITLE_CHARACTER_PX = 9.5;
+/** That of `binary_cross_entropy_with_logits` is whole, however wide it makes a card. */
+const LONGEST_TITLE = 32;
 /** In brief, where a title is written in letters that keep their size on screen. */
 const BRIEF_CHARACTER_PX = 19;
 const VALUE_CHARACTER_PX = 8.8;
@@ -50,17 +52,16 @@ export function cardSize(node: Node, graph: Graph): Size {
   const shape = output?.shape ?? output?.value?.shape ?? null;
   const isLeaf = node.kind === "accumulate_grad";
   const aside = uses > 1 ? ARRIVED_PX : isLeaf ? TITLE_CHARACTER_PX * "leaf".length : 0;
-  const title = TITLE_CHARACTER_PX * nodeTitle(node).length + GAP_PX + aside;
+  const title = titleWidth(nodeTitle(node));
   const brief = isLeaf ? 0 : BRIEF_CHARACTER_PX * nodeTitle(node).length;
   const name = isLeaf ? null : (output?.name ?? null);
   const called = graph.nodes.length > FEW_NODES ? 0 : VALUE_PX;
   const named = name === null ? called : VALUE_CHARACTER_PX * Math.max(SHORTEST_NAME, name.length);
   const value = VALUE_CHARACTER_PX * valueCharacters(shape);
   const line = value + Math.max(isLeaf ? GRAD_PX : V_PX, Math.min(named, WIDEST_NAME_PX) + GAP_PX);
-  const width = Math.min(
-    WIDEST_PX,
-    Math.max(isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX, ...[title, brief, line].map((px) => px + PADDING_PX)),
-  );
+  const narrowest = isLeaf ? NARROWEST_LEAF_PX : NARROWEST_PX;
+  const wanted = Math.max(narrowest, ...[title + GAP_PX + aside, brief, line].map((px) => px + PADDING_PX));
+  const width = Math.max(title + GAP_PX + PADDING_PX, Math.min(WIDEST_PX, wanted));
   return { width: Math.ceil(width), height: TITLE_LINE_PX + 2 * valueHeight(shape) + FRAME_PX };
 }
 
@@ -132,12 +133,15 @@ export function groupSize(group: Group, graph: Graph): Size {
   const output = nodesById(graph).get(resultOf(group, graph) ?? "");
   if (output !== undefined) {
     const { width, height } = cardSize(output, graph);
-    const title = TITLE_CHARACTER_PX * group.label.length + GROUP_FRAME_PX;
-    return { width: Math.ceil(Math.min(WIDEST_PX, Math.max(width, title))), height };
+    return { width: Math.ceil(Math.max(width, titleWidth(group.label) + GROUP_FRAME_PX)), height };
   }
   const count = isFold(group) ? REPEATS_PX : 0;
   const width = Math.max(GROUP_SIZE.width, group.label.length * TITLE_CHARACTER_PX + GROUP_FRAME_PX) + count;
   return { width: Math.min(WIDEST_PX + 40, Math.ceil(width)), height: GROUP_SIZE.height };
+}
+
+function titleWidth({ length }: string): number {
+  return TITLE_CHARACTER_PX * Math.min(LONGEST_TITLE, length);
 }
 
 function valueCharacters(shape: readonly number[] | null): number {

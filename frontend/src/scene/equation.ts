@@ -272,11 +272,30 @@ function originOf(trace: TraceState, graph: Graph, node: Node, isExplained: bool
   return [...own, ...composites.map((op) => say("origin-composite", { label: code(op), version }))];
 }
 
-/** The operand to show first, which the sentence is about: of those given a gradient, the first that is a product. */
+/** The operand to show first: one that a custom backward has wrong, else of those given a gradient the first product. */
 export function firstOperand(callout: VjpCallout): number {
+  const wrong = callout.operands.find(isWrong);
+  if (wrong !== undefined) return wrong.argnum;
   const given = callout.operands.filter(({ returned }) => isTensor(returned));
   const product = given.find(({ argnum }) => sideOfV(callout.node, argnum) !== null);
   return (product ?? given[0] ?? callout.operands[0])?.argnum ?? 0;
+}
+
+/** What backward returned for an operand, where that has another shape, so that the engine raised. */
+export function refusedFor({ returned, value }: OperandEquation): TensorValue | null {
+  const dropped = isTensor(returned) ? undefined : returned.dropped;
+  const isFitting = value === null || String(dropped?.shape) === String(value.shape);
+  return dropped === undefined || isFitting ? null : dropped;
+}
+
+/** Whether what a custom backward makes of v is known to be no product with the local Jacobian. */
+export function isWrong(operand: OperandEquation): boolean {
+  return refusedFor(operand) !== null || wrongFactor(operand) !== undefined;
+}
+
+/** The first output whose local Jacobian differs from the finite differences of forward. */
+export function wrongFactor({ factors }: OperandEquation): Factor | undefined {
+  return factors.find(({ jacobian }) => jacobian?.differences?.verdict === "differs");
 }
 
 const UNDEFINED: Missing = { missing: "undefined" };

@@ -2,7 +2,7 @@
  * One way to write v times J = returned: two tables and the result, the products that make up each entry, and how an
  * entry of the result comes about. v is a row, J is outputs by inputs, v J is a row; a batch is a stack of rows.
  */
-import type { Matrix } from "../model/matrix";
+import { cellAt, type Matrix } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell } from "../protocol/trace.gen";
 import { bracketedText } from "../words/names";
@@ -80,13 +80,13 @@ const SINGLE_EPSILON = 2 ** -23;
 
 /** Whether the sums of products are what the engine returned. */
 export function reproduces(result: Matrix, termsAt: (place: Place) => readonly Term[]): boolean {
-  return result.cells.every((said, index) => {
-    const terms = termsAt(placeOf(result, index)).map(({ a, b }) => [toNumber(a), toNumber(b)] as const);
-    return isSum(terms, toNumber(said));
-  });
+  return result.cells.every((_, index) => agreesAt(result, termsAt, placeOf(result, index)));
 }
 
-function isSum(terms: readonly (readonly [number, number])[], said: number): boolean {
+/** The same of one entry. */
+export function agreesAt(result: Matrix, termsAt: (place: Place) => readonly Term[], place: Place): boolean {
+  const said = toNumber(cellAt(result, place.row, place.column));
+  const terms = termsAt(place).map(({ a, b }) => [toNumber(a), toNumber(b)] as const);
   const sum = terms.reduce((total, [a, b]) => total + a * b, 0);
   const scale = terms.reduce((total, [a, b]) => total + Math.abs(a * b), 1e-12);
   // Of a softmax near 0 and 1 both v and J are rounded at 1, where what they give is far smaller.

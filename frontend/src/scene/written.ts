@@ -1,7 +1,7 @@
 /** What the dock writes of a stop, part by part: v times J = returned, one sum of it, contributions, `.grad`, a forward operation. */
 import { between, type Point, type Size } from "../layout/geometry";
 import { isTensor, normOf } from "../model/gradients";
-import { cellAt, type Matrix, matrixOf } from "../model/matrix";
+import { cellAt, elementCount, type Matrix, matrixOf } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { label } from "../words/say";
@@ -30,7 +30,9 @@ import type {
   Shown,
   VjpCallout,
 } from "./equation";
+import { refusedFor } from "./equation";
 import {
+  agreesAt,
   derivative,
   type Factoring,
   MOST_SHOWN,
@@ -388,7 +390,9 @@ function shapeOf({ shape, flattenedFrom }: Factoring): readonly Run[] {
 
 function structureOf(table: Factoring, form: ProductForm, jacobian: Factor["jacobian"]): string {
   const isTold = jacobian !== null && jacobian.structure !== null && jacobian.structure !== "dense";
-  if (!isTold || table.role !== "jacobian" || form.view !== "jacobian" || table.matrix.cells.length < 2)
+  // With those of other outputs below it, it is no longer diagonal.
+  const isWhole = isTold && elementCount(jacobian.output_shape) === table.matrix.rows;
+  if (!isWhole || table.role !== "jacobian" || form.view !== "jacobian" || table.matrix.cells.length < 2)
     return "";
   return structureText(jacobian);
 }
@@ -402,9 +406,11 @@ export interface SumLook {
   readonly hovered: { side: Side; place: Place } | null;
 }
 
-/** The entry that is told where nobody points at another: the first that is not zero. */
-function firstEntry({ result: { matrix } }: ProductForm): Place {
-  const at = matrix.cells.findIndex((cell) => toNumber(cell) !== 0);
+/** The entry that is told where nobody points at another: the first that is not the product, else not zero. */
+function firstEntry({ result: { matrix }, isTrue, termsAt }: ProductForm): Place {
+  const at = matrix.cells.findIndex((cell, index) =>
+    isTrue ? toNumber(cell) !== 0 : !agreesAt(matrix, termsAt, placeOf(matrix, index)),
+  );
   return placeOf(matrix, Math.max(0, at));
 }
 
@@ -468,7 +474,7 @@ function sumBlock(
     );
     // Where backward returned something else than v times J, both are told.
     const product = all.reduce((sum, { a, b }) => sum + toNumber(a) * toNumber(b), 0);
-    if (form.isTrue) groups.push([run("=", "ink-quiet", letters, space), total]);
+    if (agreesAt(matrix, form.termsAt, current)) groups.push([run("=", "ink-quiet", letters, space), total]);
     else
       groups.push(
         [run("=", "ink-quiet", letters, space), run(number(product), "ink", letters, space)],
@@ -510,7 +516,8 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
   const outputShape = jacobian?.output_shape ?? (isTensor(v) ? v.shape : []);
   const inputShape = jacobian?.input_shape ?? (isTensor(returned) ? returned : operand.value)?.shape ?? [];
   const isWritten = shown.product && (!shown.entering || progress >= 1);
-  const refused = isTensor(returned) ? undefined : returned.dropped;
+  const kept = isTensor(returned) ? undefined : returned.dropped;
+  const refused = refusedFor(operand);
   const seen = jacobian !== null && "shape" in jacobian.value ? jacobian.value : null;
   const isAsked = canCompute && seen === null && jacobian !== null && jacobian.structure !== "too_large";
   const words =
@@ -551,7 +558,7 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
         });
       if (isAlone) return [[local]];
       const operands = [[value(v, V_CAPTION, "v", isSummed(shown, progress))], [operatorBlock("×"), local]];
-      if (refused !== undefined && isWritten) {
+      if (refused !== null && isWritten) {
         const caption = label("player-refused-for", { name: operand.name });
         return [
           ...operands,
@@ -560,7 +567,10 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
       }
       return [
         ...operands,
-        [operatorBlock("="), value(returned, returnedFor(operand), label("player-v-times-j"), isWritten)],
+        [
+          operatorBlock("="),
+          value(kept ?? returned, returnedFor(operand), label("player-v-times-j"), isWritten),
+        ],
       ];
     },
   };

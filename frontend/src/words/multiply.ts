@@ -78,10 +78,9 @@ function* multiplications(told: Told, there: readonly number[]): Generator<Said>
       else if (shapes.length === there.length) yield say("multiply-shapes", { v, shapes: listed(shapes) });
     }
   } else if (isAll && present.length > 1) {
-    yield say("multiply-jacobians", {
-      vs: listed(present.map(({ value, index }) => vOf(told, value, index))),
-      results,
-    });
+    const vs = listed(present.map(({ value, index }) => vOf(told, value, index)));
+    if (node.kind === "custom") yield say("multiply-custom", { op, results, v: vs });
+    else yield say("multiply-jacobians", { vs, results });
   }
   yield say("multiply-count", { count: there.length });
 }

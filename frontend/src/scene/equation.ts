@@ -284,8 +284,13 @@ export function firstOperand(callout: VjpCallout): number {
 /** What backward returned for an operand, where that has another shape, so that the engine raised. */
 export function refusedFor({ returned, value }: OperandEquation): TensorValue | null {
   const dropped = isTensor(returned) ? undefined : returned.dropped;
-  const isFitting = value === null || String(dropped?.shape) === String(value.shape);
-  return dropped === undefined || isFitting ? null : dropped;
+  return dropped === undefined || value === null || isBroadcastOf(dropped, value) ? null : dropped;
+}
+
+/** Whether the engine would sum it to the shape of the other, or has nothing to sum. */
+function isBroadcastOf({ shape }: TensorValue, to: TensorValue): boolean {
+  const before = shape.length - to.shape.length;
+  return before >= 0 && to.shape.every((size, axis) => size === 1 || size === shape[before + axis]);
 }
 
 /** Whether what a custom backward makes of v is known to be no product with the local Jacobian. */

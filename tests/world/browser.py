@@ -34,11 +34,21 @@ def running_browser() -> Iterator[Browser]:
 
 
 def axe(where: str = "document") -> str:
-    """The body of an async function: rule, element and reason of everything that axe finds wrong."""
+    """The body of an async function: rule, element and reason of everything that axe finds wrong.
+
+    Axe stumbles over elements that go while it looks, so it looks again at a page that changed."""
     return f"""{(ROOT / "frontend/node_modules/axe-core/axe.min.js").read_text()};
         const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-        const {{ violations }} = await window.axe.run({where}, {{ runOnly: {{ type: "tag", values: tags }} }});
-        return violations.flatMap(({{ id, nodes }}) => nodes.map((node) => [id, node.html, node.failureSummary]));"""
+        let changed = false;
+        new MutationObserver(() => {{ changed = true; }}).observe(document, {{ childList: true, subtree: true }});
+        for (let left = 9; ; left--) {{
+            changed = false;
+            const run = window.axe.run({where}, {{ runOnly: {{ type: "tag", values: tags }} }});
+            const found = await run.catch((error) => {{ if (!changed || left === 0) throw error; }});
+            if (changed && left > 0) continue;
+            const of = ({{ id, nodes }}) => nodes.map((node) => [id, node.html, node.failureSummary]);
+            return found.violations.flatMap(of);
+        }}"""
 
 
 # Said by Chromium about every page over plain HTTP that is not on this machine.

@@ -35,7 +35,7 @@ export default defineConfig({
     // No test leaves anything behind that another one sees; modules are then loaded once per thread and not per file.
     isolate: false,
     pool: "threads",
-    testTimeout: 60_000,
+    testTimeout: 600_000,
     // Read as text: the palette of files.
     css: true,
   },

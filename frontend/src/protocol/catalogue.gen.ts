@@ -646,6 +646,7 @@ export interface Catalogue {
   "check-like-this": "count";
   "check-flat": "name";
   "check-stops": "name";
+  "check-leaves-out": "number" | "name" | "v";
   "check-direction": "forward" | "name" | "backward";
   "check-not-linear": "name";
   "check-not-scaled": "name" | "scale";

@@ -645,6 +645,7 @@ FactKind = Literal[
     "check-like-this",
     "check-flat",
     "check-stops",
+    "check-leaves-out",
     "check-direction",
     "check-not-linear",
     "check-not-scaled",

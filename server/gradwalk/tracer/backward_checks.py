@@ -143,6 +143,7 @@ class BackwardChecks:
             others = Gradients(drawn, _of(node, drawn))
             for one in wrong:
                 because = _constant(node, forward, one["argnum"], gradients, of_zeros)
+                because = because or _left_out(node, forward, one, jacobians)
                 because = because or _swapped(forward, one["argnum"], argnums, others)
                 if because is not None:
                     one["differences"]["because"] = because
@@ -197,6 +198,17 @@ def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of
         return because
     value: Numbers = {"numbers": [spell_non_finite(float(each)) for each in v.reshape(-1)], "shape": [*v.shape]}
     return in_turn(because, fact("check-arrived", v=name, value=value))
+
+
+def _left_out(node: Any, forward: Forward, one: LocalJacobian, jacobians: Sequence[LocalJacobian]) -> Fact | None:
+    """That it leaves one output out of what it returns for an operand, and another one not."""
+    by_slot = {each["output_nr"]: each["value"] for each in jacobians if each["argnum"] == one["argnum"]}
+    used = {slot for slot, value in by_slot.items() if "data" in value and any(map(float, value["data"]))}
+    slot = one["output_nr"]
+    if not used or slot in used or "data" not in by_slot[slot]:
+        return None
+    v = grad_output_name(type(node)._forward_cls, slot)
+    return fact("check-leaves-out", v=v, name=forward.names[one["argnum"]], number=str(slot + 1))
 
 
 def _drawn(v: torch.Tensor, seed: int) -> torch.Tensor:

@@ -1227,6 +1227,7 @@ check-like-this = { $count ->
 }
 check-flat = forward ändert sich bei kleinen Änderungen von `{ $name }` nicht: Die Ableitung ist hier 0. backward gibt etwas anderes zurück, wie es ein Straight-Through-Estimator mit Absicht tut.
 check-stops = forward hängt von `{ $name }` ab, aber backward gibt dafür None oder Nullen zurück; der Gradient endet dort.
+check-leaves-out = Ausgang { $number } von forward hängt von `{ $name }` ab, aber in dem, was backward für `{ $name }` zurückgibt, kommt `{ $v }`, der grad_output dieses Ausgangs, nicht vor: Sein Anteil an der Summe fehlt.
 check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung von forward { $forward }, aber nach dem, was backward für `{ $name }` zurückgab, { $backward }.
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.

@@ -1228,6 +1228,7 @@ check-like-this = { $count ->
 }
 check-flat = forward does not change with small changes of `{ $name }`: its derivative is 0 here. backward returns something else, as a straight-through estimator does on purpose.
 check-stops = forward depends on `{ $name }`, while backward returns None or zeros for it, which stops the gradient there.
+check-leaves-out = output { $number } of forward depends on `{ $name }`, while what backward returns for `{ $name }` leaves out `{ $v }`, the grad_output of that output: its part of the sum is missing.
 check-direction = along a direction drawn by chance, `v` times the change of forward is { $forward }, while what backward returned for `{ $name }` says { $backward }.
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
 check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.

@@ -650,6 +650,7 @@ export interface Catalogue {
   "check-direction": "forward" | "name" | "backward";
   "check-not-linear": "name";
   "check-not-scaled": "name" | "scale";
+  "check-no-jacobian-product": "v" | "scale";
   "check-constant": "v";
   "check-derivative-alone": "v";
   "check-arrived": "v" | "value";

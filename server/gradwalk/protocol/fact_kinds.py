@@ -649,6 +649,7 @@ FactKind = Literal[
     "check-direction",
     "check-not-linear",
     "check-not-scaled",
+    "check-no-jacobian-product",
     "check-constant",
     "check-derivative-alone",
     "check-arrived",

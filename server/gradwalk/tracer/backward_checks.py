@@ -31,6 +31,7 @@ from gradwalk.tracer.direction_check import (
     are_swapped,
     compare_along,
     is_derivative_alone,
+    is_scaled,
     is_transposed,
 )
 from gradwalk.tracer.finite_differences import NARROWINGS
@@ -143,6 +144,7 @@ class BackwardChecks:
             others = Gradients(drawn, _of(node, drawn))
             for one in wrong:
                 because = _constant(node, forward, one["argnum"], gradients, of_zeros)
+                because = because or _unscaled(node, one, gradients)
                 because = because or _left_out(node, forward, one, jacobians)
                 because = because or _swapped(forward, one["argnum"], argnums, others)
                 if because is not None:
@@ -200,10 +202,22 @@ def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of
     return in_turn(because, fact("check-arrived", v=name, value=value))
 
 
+def _unscaled(node: Any, one: LocalJacobian, gradients: Gradients) -> Fact | None:
+    """That it is not linear in v, where entries of a Jacobian were counted: it has none."""
+    returned, scaled = gradients.inputs[one["argnum"]], _of_scaled(node, gradients.outputs)
+    if returned is None or one["differences"]["because"]["kind"] != "check-differs" or one["argnum"] >= len(scaled):
+        return None
+    if is_scaled(returned, scaled[one["argnum"]]):
+        return None
+    arrived = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
+    v = grad_output_name(type(node)._forward_cls, arrived[0])
+    return fact("check-no-jacobian-product", v=v, scale=number(SCALE))
+
+
 def _left_out(node: Any, forward: Forward, one: LocalJacobian, jacobians: Sequence[LocalJacobian]) -> Fact | None:
     """That it leaves one output out of what it returns for an operand, and another one not."""
     by_slot = {each["output_nr"]: each["value"] for each in jacobians if each["argnum"] == one["argnum"]}
-    used = {slot for slot, value in by_slot.items() if "data" in value and any(map(float, value["data"]))}
+    used = {slot for slot, value in by_slot.items() if "data" in value and np.array(value["data"], np.float64).any()}
     slot = one["output_nr"]
     if not used or slot in used or "data" not in by_slot[slot]:
         return None

@@ -86,7 +86,7 @@ def compare_along(forward: Forward, argnum: int, gradients: Gradients, *, was_li
     name = forward.names[argnum]
     if _are_apart(change, by_backward, operand.dtype):
         return {"verdict": "differs", "because": _because(name, change, by_backward, was_linear)}
-    if change.is_identity or argnum >= len(gradients.scaled) or _is_scaled(returned, gradients.scaled[argnum]):
+    if change.is_identity or argnum >= len(gradients.scaled) or is_scaled(returned, gradients.scaled[argnum]):
         # What hands its operand on may change v on purpose, as clipping does.
         return None
     return {"verdict": "differs", "because": fact("check-not-scaled", name=name, scale=number(SCALE))}
@@ -143,7 +143,7 @@ def _are_apart(change: _Change, by_backward: _Sum, dtype: torch.dtype) -> bool:
     return abs(change.along.total - by_backward.total) > _allowed(change, by_backward, dtype)
 
 
-def _is_scaled(returned: torch.Tensor, scaled: torch.Tensor | None) -> bool:
+def is_scaled(returned: torch.Tensor, scaled: torch.Tensor | None) -> bool:
     """Whether it is; also where that cannot be told."""
     if scaled is None or scaled.shape != returned.shape or scaled.layout is not torch.strided:
         return True

@@ -1231,6 +1231,7 @@ check-leaves-out = Ausgang { $number } von forward hängt von `{ $name }` ab, ab
 check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung von forward { $forward }, aber nach dem, was backward für `{ $name }` zurückgab, { $backward }.
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
+check-no-jacobian-product = backward wächst nicht mit `{ $v }`: Für { $scale } mal `{ $v }` gibt es nicht das { $scale }-Fache zurück. Also ist es kein Vektor-Jacobi-Produkt und hat keine Jacobi-Matrix zum Vergleichen.
 check-constant = backward gibt dasselbe zurück, was auch immer `{ $v }` ist, nicht `{ $v }` mal die lokale Jacobi-Matrix.
 check-derivative-alone = backward gibt die lokale Ableitung allein zurück, was auch immer `{ $v }` ist. Multipliziere sie mit dem, was ankommt: `return { $v } * (…)`.
 check-arrived = Hier ist `{ $v }` = { $value }.

@@ -1232,6 +1232,7 @@ check-leaves-out = output { $number } of forward depends on `{ $name }`, while w
 check-direction = along a direction drawn by chance, `v` times the change of forward is { $forward }, while what backward returned for `{ $name }` says { $backward }.
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
 check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.
+check-no-jacobian-product = backward does not scale with `{ $v }`: for { $scale } times `{ $v }` it does not return { $scale } times the result. So it is no vector-Jacobian product, and has no Jacobian to compare.
 check-constant = backward returns the same whatever `{ $v }` is, not `{ $v }` times the local Jacobian.
 check-derivative-alone = backward returns the local derivative alone, whatever `{ $v }` is. Multiply it by what arrives: `return { $v } * (…)`.
 check-arrived = Here `{ $v }` is { $value }.

@@ -331,6 +331,7 @@ export interface Catalogue {
   "problem-grad-none-result": "name";
   "problem-grad-none-not-required": "name";
   "problem-grad-none-before": "name";
+  "problem-forward-nothing": "function" | "line";
   "problem-input": "problem";
   "problem-input-form": "name";
   "problem-input-dtype": "name" | "dtype";

@@ -330,6 +330,7 @@ FactKind = Literal[
     "problem-grad-none-result",
     "problem-grad-none-not-required",
     "problem-grad-none-before",
+    "problem-forward-nothing",
     "problem-input",
     "problem-input-form",
     "problem-input-dtype",

@@ -160,6 +160,8 @@ class CallLog:
         """Identity of a leaf -> the call that made it."""
         self.changes: list[tuple[int, int, Place | None, str]] = []
         """In-place writes: storage address, version after, place, label."""
+        self.without_result: type | None = None
+        """The Function of the program whose forward last returned None."""
         self.given: tuple[Any, tuple[Any, ...]] | None = None
         """The node of a Function whose backward began last, and what that got."""
         self.returned: tuple[Any, tuple[Any, ...]] | None = None

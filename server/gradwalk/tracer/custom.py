@@ -64,6 +64,8 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
             if is_users:
                 log.inner.pop()
                 log.forwards.pop()
+        if is_users and result is None:
+            log.without_result = cls
         try:
             if sequence_number() != low:
                 call = log.note(cls.__name__, bound, result, low, frame_at(1))

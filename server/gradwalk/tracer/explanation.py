@@ -33,6 +33,7 @@ _UNUSED: Final = (
     r"appears to not have been used"
 )
 _OF_NONE: Final = re.compile(r"'NoneType'")
+_NONE_TYPE: Final = re.compile(r"\bNoneType\b")
 _GRAD: Final = re.compile(r"\b([^\W\d]\w*(?:\.\w+)*)\.(grad|grad_fn)\b")
 _SEVERAL: Final = r"'torch\.return_types\.\w+' object has no attribute '\w+'"
 _NO_BACKWARD: Final = rf"^(?!{_SEVERAL})'(?P<type>[\w.]+)' object has no attribute 'backward'"
@@ -129,6 +130,13 @@ def explain_none_grad(error: BaseException, found: Problem, places: Places) -> N
                 found["fact"] = _why_none(name, tensor) if attribute == "grad" else _why_no_grad_fn(name, tensor)
                 found["words"] = words_of(error)
                 return
+
+
+def explain_without_result(error: BaseException, found: Problem, function: type, span: Span) -> None:
+    """Makes of an error about None, after this Function gave None, the problem of its forward, written at `span`."""
+    if isinstance(error, TypeError | AttributeError) and _NONE_TYPE.search(str(error)):
+        found["fact"] = fact("problem-forward-nothing", function=function.__name__, line=str(span["line"]))
+        found["span"], found["words"] = span, words_of(error)
 
 
 def _why_none(name: str, tensor: torch.Tensor) -> Fact:

@@ -31,9 +31,16 @@ from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallRecorder
 from gradwalk.tracer.collection import relaxed_collection
 from gradwalk.tracer.compiled import CompileWatch
-from gradwalk.tracer.custom import seen_functions
+from gradwalk.tracer.custom import FunctionTexts, seen_functions
 from gradwalk.tracer.directions import Direction
-from gradwalk.tracer.explanation import comes_of_recorder, explain_error, explain_none_grad, unknown_name, words_of
+from gradwalk.tracer.explanation import (
+    comes_of_recorder,
+    explain_error,
+    explain_none_grad,
+    explain_without_result,
+    unknown_name,
+    words_of,
+)
 from gradwalk.tracer.implicit import chosen_gradient, conclude
 from gradwalk.tracer.inputs import InputError, free_variable, override, set_parameter
 from gradwalk.tracer.interruption import TimeLimitError
@@ -261,6 +268,10 @@ class Run:
         elif isinstance(error, NameError) and error.name:
             explained["fact"] = unknown_name(error, _where_from(error.name, program))
         else:
+            function: Any = recorder.log.without_result
+            span = None if function is None else FunctionTexts(program).span(function.forward)
+            if span is not None:
+                explain_without_result(error, explained, function, span)
             explain_none_grad(error, explained, recorder.places)
         self._attach_graph(error, explained, recorder)
         recorder.explain_once(error, explained)

@@ -669,6 +669,9 @@ problem-grad-none-not-required = `{ $name }` hat kein `requires_grad`, also hint
 problem-grad-none-before = Vor dieser Zeile hat kein Rückwärtsdurchlauf einen Gradienten in `{ $name }.grad` hinterlassen, oder `zero_grad()` hat ihn entfernt.
     .title = `{ $name }.grad` ist None
     .hint = Ruf vor dieser Zeile `backward()` auf einem Ergebnis davon auf und `zero_grad()` erst danach.
+problem-forward-nothing = `{ $function }.forward` (Zeile { $line }) gibt nichts zurück (None), also gibt es kein Ergebnis, mit dem es weitergeht.
+    .title = In { $function }.forward fehlt return
+    .hint = Lass forward mit `return` und dem berechneten Tensor enden.
 
 problem-input = { $problem }
     .title = Eine Eingabe ist nicht verwendbar

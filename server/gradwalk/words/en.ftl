@@ -670,6 +670,9 @@ problem-grad-none-not-required = `{ $name }` does not require grad, so no backwa
 problem-grad-none-before = No backward pass has left a gradient in `{ $name }.grad` before this line, or `zero_grad()` took it away.
     .title = `{ $name }.grad` is None
     .hint = Call `backward()` on a result of it before this line, and `zero_grad()` after it.
+problem-forward-nothing = `{ $function }.forward` (line { $line }) returns nothing (None), so there is no result to go on with.
+    .title = { $function }.forward has no return
+    .hint = End forward with `return` and the tensor that it computes.
 
 problem-input = { $problem }
     .title = An input cannot be used

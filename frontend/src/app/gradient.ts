@@ -24,7 +24,12 @@ export function passToSet(trace: TraceState): PassState | null {
 
 /** True: what is set beside the program's own v is not used. */
 export function keepsItsV(trace: TraceState): boolean {
-  return trace.passes.length > 0 && passToSet(trace) === null;
+  return trace.passes.some(hasBegun) && passToSet(trace) === null;
+}
+
+/** False for what stands for a pass where the program failed before its first one. */
+function hasBegun({ started, steps }: PassState): boolean {
+  return started.outputs.length > 0 || steps.length > 0;
 }
 
 /** Why the v of a pass that the program starts cannot be set here; null where it can, or where it is the 1 of a scalar. */
@@ -45,7 +50,7 @@ function seedSize({ started }: PassState): number {
 
 /** Where v comes from when the program starts its passes itself: a sentence. */
 export function whereVComesFrom(trace: TraceState): string {
-  const calls = curveOf(trace);
+  const calls = curveOf(trace).filter(({ pass }) => pass === null || hasBegun(pass));
   const lines = [...new Set(calls.flatMap(({ span }) => span?.line ?? []))].sort((a, b) => a - b);
   const count = calls.length;
   const [line, ...rest] = lines.map(String);

@@ -119,6 +119,12 @@ it.each(atHand("used-twice", "double-backward", "map", "sin-expression", "weight
     const lines = { "used-twice": [10], "double-backward": [2, 7, 11] }[slug];
     expect(passToSet(trace)).toEqual(lines ? null : trace.passes[0]);
     expect(keepsItsV(trace)).toBe(lines !== undefined);
+    const unbegun = trace.passes.map((pass) => ({
+      ...pass,
+      started: { ...pass.started, outputs: [] },
+      steps: [],
+    }));
+    expect(keepsItsV({ ...trace, passes: unbegun })).toBe(false);
     if (lines) expect(whereVComesFrom(trace).match(/\d+/g)?.map(Number)).toEqual(lines);
   },
 );

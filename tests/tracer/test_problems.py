@@ -72,9 +72,9 @@ BAD = {
             "for _ in range(2):\n    o.backward()", 2, "problem-freed-in-loop AddmmBackward0 2 mat1 m.2.weight.T 4"),
         "optimizer": ("m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
             "o = torch.optim.SGD(m.parameters(), lr=0.1)\na = m(torch.ones(1, 2)).sum()\nb = a * a\n"
-            "a.backward(retain_graph=True)\no.step()\nb.backward()", 3,
+            "a.backward(retain_graph=True)\no.step()\nb.backward()", 6,
             "problem-changed-in-place AddmmBackward0 3 m.1.weight 1 2 add_ 6"),
-        "written parts": (LEAF + "y = x * 1\ny[0].exp_()\ny[0].mul_(3)\ny.sum().backward()", 3,
+        "written parts": (LEAF + "y = x * 1\ny[0].exp_()\ny[0].mul_(3)\ny.sum().backward()", 4,
             "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4"),
         "a number's backward": ("w = torch.ones(2, requires_grad=True)\nl = [(w * k).sum().item() for k in (1, 2)]\n"
             "sum(l).backward()", 3, "problem-no-backward-cut float .item() 2"),
@@ -91,9 +91,9 @@ BAD = {
                 ("z.grad_fn.register_prehook", "(torch.ones(5),)", "problem-hook-value <lambda> shape"),
             )
         },
-        "custom, changed": (PRODUCT + BOTH + "h = x * 1\ny = Product.apply(h, w).sum()\nh.add_(1)\ny.backward()", 8,
+        "custom, changed": (PRODUCT + BOTH + "h = x * 1\ny = Product.apply(h, w).sum()\nh.add_(1)\ny.backward()", 14,
             "problem-changed-in-place ProductBackward 13 h 0 1 add_ 14"),
-        "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 4,
+        "out": (BOTH + "h = x.detach().clone()\ny = (w * h).sum()\ntorch.add(h, 1, out=h)\ny.backward()", 5,
             "problem-changed-in-place MulBackward0 4 h 0 1 add 5"),
         "no leaf any more": (LOOP + "    w = w - 0.1 * w.grad\n", 4, "problem-grad-none-result w"),
         "in a function": ("def step(m):\n    return m.weight.grad.norm()\nstep(nn.Linear(2, 1))", 2,

@@ -253,6 +253,7 @@ export interface Catalogue {
   "problem-freed-in-line": "node" | "saved" | "line";
   "problem-freed-in-loop": "node" | "saved" | "line";
   "problem-changed-in-place": "node" | "tensor" | "saved" | "writes" | "now";
+  "problem-changed-in-place-part": "node" | "tensor" | "saved" | "writes" | "now";
   "problem-grad-shape": "argument" | "got" | "expected" | "function" | "about";
   "problem-grad-count": "got" | "expected" | "function";
   "problem-grad-count-named": "got" | "expected" | "names" | "function";

@@ -252,6 +252,7 @@ FactKind = Literal[
     "problem-freed-in-line",
     "problem-freed-in-loop",
     "problem-changed-in-place",
+    "problem-changed-in-place-part",
     "problem-grad-shape",
     "problem-grad-count",
     "problem-grad-count-named",

@@ -25,6 +25,10 @@ class Changed(NamedTuple):
 
     tensor: Fact
     writes: Filling
+    span: Span | None = None
+    """Where the last of them is."""
+    is_part: bool = False
+    """Whether that was `y[i] = …`."""
 
 
 class Unused(NamedTuple):
@@ -54,6 +58,8 @@ class Culprits:
     """The input that a pass did not reach, where that is the error."""
     asked: Span | None = None
     """Where the pass was called for."""
+    written: Span | None = None
+    """The last write into a saved tensor, where that is the error."""
     hooks: Callable[[], Sequence[Place | None]] = tuple
     """Where the hooks at the node that failed were registered."""
 
@@ -146,14 +152,18 @@ class Culprits:
             address = storage_address(data)
             writes = self._writes(address, saved_version, version)
             if writes:
-                return Changed(code(self.storages.get(address, name)), self._told(writes))
+                return self._changed(self.storages.get(address, name), writes)
         for address, after, place, _ in reversed(self.log.changes):
             # A write into a view hides what it saved; it is a part of what it wrote into.
             if after == saved_version and self.span is not None and self.places.span(place) == self.span:
                 writes = self._writes(address, saved_version, version)
                 if writes and address in self.storages:
-                    return Changed(code(self.storages[address]), self._told(writes))
+                    return self._changed(self.storages[address], writes)
         return Changed(fact("problem-a-tensor"), fact("problem-an-operation"))
+
+    def _changed(self, name: str, writes: Sequence[tuple[int, int, Place | None, str]]) -> Changed:
+        *_, place, label = writes[-1]
+        return Changed(code(name), self._told(writes), self.places.span(place), label == "__setitem__")
 
     def _writes(self, address: int, after: int, until: int) -> list[tuple[int, int, Place | None, str]]:
         # What lies at an address now was written last; memory that is free again may have been written before.

@@ -71,7 +71,7 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         found, words = _raised(error), None
     elif found["kind"] == "problem-refused":
         words = None
-    span = culprits.places.span(place_of(error.__traceback__))
+    span = culprits.written or culprits.places.span(place_of(error.__traceback__))
     if span is None and found["kind"].startswith("problem-hook-"):
         span = culprits.hook_span()
     span = span or culprits.span
@@ -332,14 +332,11 @@ def _freed(_match: "re.Match[str]", culprits: Culprits) -> Fact:
 def _changed_in_place(match: "re.Match[str]", culprits: Culprits) -> Fact:
     now, saved = match["now"], match["saved"]
     changed = culprits.changed_tensor(int(saved), int(now))
-    return fact(
-        "problem-changed-in-place",
-        node=culprits.failed_node(),
-        tensor=changed.tensor,
-        saved=saved,
-        now=now,
-        writes=changed.writes,
-    )
+    culprits.written = changed.span
+    node, tensor, writes = culprits.failed_node(), changed.tensor, changed.writes
+    if changed.is_part:
+        return fact("problem-changed-in-place-part", node=node, tensor=tensor, saved=saved, now=now, writes=writes)
+    return fact("problem-changed-in-place", node=node, tensor=tensor, saved=saved, now=now, writes=writes)
 
 
 def _wrong_shape(match: "re.Match[str]", culprits: Culprits) -> Fact:

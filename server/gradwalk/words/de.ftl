@@ -374,6 +374,9 @@ problem-freed-in-loop = { $node } braucht { $saved } noch einmal, aber derselbe 
 problem-changed-in-place = Als { $node } den Wert speicherte, hatte { $tensor } die Version { $saved }. Danach schrieb { $writes } hinein, jetzt ist es Version { $now }: Der Gradient wäre falsch.
     .title = Ein gespeicherter Tensor wurde in-place geändert
     .hint = Schreib den geänderten Wert in einen neuen Tensor (`y = y + 1` statt `y += 1`), oder ändere ihn, bevor er verwendet wird.
+problem-changed-in-place-part = { problem-changed-in-place }
+    .title = { problem-changed-in-place.title }
+    .hint = Sammle die Teile in einer Liste und füge sie mit `torch.stack` oder `torch.cat` zusammen, oder schreibe in eine Kopie (`.clone()`), die noch nichts benutzt hat.
 problem-grad-shape = Der Gradient für { $argument } hat die Form { $got }; richtig wäre { $expected }, die Form des Arguments selbst: backward gibt `v` mal J zurück, also eine Zahl je Eintrag des Arguments, nicht die Jacobi-Matrix.
     .title = { $function }.backward gab einen Gradienten der falschen Form zurück
     .hint = { $about ->

@@ -375,6 +375,9 @@ problem-freed-in-loop = { $node } needs { $saved } again, which the same backwar
 problem-changed-in-place = { $node } saved { $tensor } at version { $saved }. Then { $writes } wrote into it, and it is now at version { $now }: the gradient would be wrong.
     .title = A saved tensor was changed in place
     .hint = Write the changed value to a new tensor (`y = y + 1` instead of `y += 1`), or change it before it is used.
+problem-changed-in-place-part = { problem-changed-in-place }
+    .title = { problem-changed-in-place.title }
+    .hint = Write the parts to a list and join them by `torch.stack` or `torch.cat`, or write into a copy (`.clone()`) that nothing has used yet.
 problem-grad-shape = The gradient for { $argument } has shape { $got }; it should be { $expected }, the shape of the argument itself: backward returns `v` times J, which has one number per entry of the argument, not the Jacobian.
     .title = { $function }.backward returned a gradient of the wrong shape
     .hint = { $about ->

@@ -582,8 +582,11 @@ export interface Catalogue {
   "note-compiled-in-line": "line";
   "finding-value": "node" | "entries";
   "finding-value-why": "node" | "entries" | "why";
+  "finding-value-masked": "node" | "entries" | "why";
+  "finding-masked": "mask";
   "finding-leaf": "name" | "entries";
   "finding-gradient": "node" | "name" | "entries";
+  "finding-gradient-root": "node" | "name" | "entries";
   "finding-gradient-too": "node" | "name" | "entries";
   "finding-seed": "node";
   "finding-hook": "node";

@@ -1,7 +1,7 @@
 """One finding, and how findings speak of nodes, operands and entries."""
 
 from gradwalk.protocol.events import Finding, FindingKind
-from gradwalk.protocol.facts import Fact, Filling, Numbers, fact, number
+from gradwalk.protocol.facts import Fact, Filling, Numbers, code, fact, number
 from gradwalk.protocol.graph import Node, Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.decimals import spell_non_finite
@@ -30,13 +30,20 @@ def name_of(node: Node) -> Filling:
     return node["name"] if span is None else fact("node-in-line", op=node["name"], line=str(span["line"]))
 
 
-def name_with_operands(node: Node) -> Filling:
-    """`SqrtBackward0 (line 3) with x = 0`, as far as operands are short."""
+def operation_of(node: Node) -> Filling:
+    """`sqrt` in line 3: what forward did, where `name_of` is what backward does."""
+    span, op = node["span"], node["op"].strip("_")
+    return code(op) if span is None else fact("call-in-line", call=op, line=str(span["line"]))
+
+
+def name_with_operands(node: Node, name: Filling | None = None) -> Filling:
+    """`SqrtBackward0 (line 3) with x = 0`, or another name of it, as far as operands are short."""
     values = {called(one): value for one in node["inputs"] if (value := short(one["value"])) is not None}
+    name = name or name_of(node)
     if not values:
-        return name_of(node)
-    operands: list[Filling] = [fact("finding-operand", name=name, value=value) for name, value in values.items()]
-    return fact("finding-node", node=name_of(node), operands=operands)
+        return name
+    operands: list[Filling] = [fact("finding-operand", name=each, value=value) for each, value in values.items()]
+    return fact("finding-node", node=name, operands=operands)
 
 
 def entries(trouble: Trouble) -> list[Filling]:

@@ -6,10 +6,10 @@ from typing import Final
 import torch
 
 from gradwalk.protocol.events import Finding
-from gradwalk.protocol.facts import Fact, Shape, fact
+from gradwalk.protocol.facts import Fact, Filling, Shape, fact, in_turn
 from gradwalk.protocol.graph import Node, Operand
 from gradwalk.protocol.values import TensorValue
-from gradwalk.tracer.finding import entries, finding, measured, name_of, name_with_operands
+from gradwalk.tracer.finding import entries, finding, measured, name_of, name_with_operands, operation_of
 from gradwalk.tracer.magnitudes import Trouble, smallest_magnitude, trouble_of
 
 ENTRIES_OF_A_LAYER: Final = 2
@@ -47,25 +47,43 @@ def forward_findings(nodes: Iterable[Node], writers: Mapping[str, str]) -> list[
     found: list[Finding] = []
     overflows: list[Finding] = []
     ordered = sorted(nodes, key=lambda node: -1 if node["sequence_nr"] is None else node["sequence_nr"])
+    mask = _mask(ordered)
     masks = _Masks(writers)
     for node in masks.left_out(ordered):
         outputs = [one["value"] for one in node["outputs"] if one["value"] is not None]
         troubles = [trouble for trouble in map(trouble_of, outputs) if trouble]
         operands = [one["value"] for one in node["inputs"] if one["value"] is not None]
         if not found:
-            found.append(finding("first_non_finite", node, None, _not_finite(node, troubles[0])))
+            found.append(finding("first_non_finite", node, None, _not_finite(node, troubles[0], mask)))
         if troubles[0].infinities and _has_overflown(node, operands) and len(overflows) < LISTED:
             overflows.append(finding("overflow", node, None, _overflow(node, outputs[0])))
     return found + overflows
 
 
-def _not_finite(node: Node, trouble: Trouble) -> Fact:
+def _mask(nodes: Iterable[Node]) -> Filling | None:
+    """A `where` that leaves what is not finite out of its result."""
+    for node in nodes:
+        given, made = ([one["value"] for one in node[side]] for side in ("inputs", "outputs"))
+        if node["op"] == "where" and not any(map(_is_troubled, made)) and any(map(_is_troubled, given)):
+            return operation_of(node)
+    return None
+
+
+def _is_troubled(value: TensorValue | None) -> bool:
+    return value is not None and bool(trouble_of(value))
+
+
+def _not_finite(node: Node, trouble: Trouble, mask: Filling | None) -> Fact:
     if node["kind"] == "accumulate_grad":
         return fact("finding-leaf", name=node.get("leaf", ""), entries=entries(trouble))
-    why = _reason(node, trouble)
+    made_by, why = name_with_operands(node, operation_of(node)), _reason(node, trouble)
+    if mask is not None:
+        masked = fact("finding-masked", mask=mask)
+        why = masked if why is None else in_turn(why, masked)
+        return fact("finding-value-masked", node=made_by, entries=entries(trouble), why=why)
     if why is None:
-        return fact("finding-value", node=name_with_operands(node), entries=entries(trouble))
-    return fact("finding-value-why", node=name_with_operands(node), entries=entries(trouble), why=why)
+        return fact("finding-value", node=made_by, entries=entries(trouble))
+    return fact("finding-value-why", node=made_by, entries=entries(trouble), why=why)
 
 
 def _reason(node: Node, trouble: Trouble) -> Fact | None:

@@ -1097,10 +1097,17 @@ finding-value = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Da
     .title = erstes NaN oder Unendlich
 finding-value-why = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }. { $why }
     .title = { finding-value.title }
+finding-value-masked = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }. { $why }
+    .title = { finding-value.title }
+    .hint = Setze vor der Operation eine unbedenkliche Zahl ein: `safe = torch.where(mask, x, 1)`, rechne mit `safe` und maskiere dann das Ergebnis.
+finding-masked = { $mask } lässt ihn aus dem Ergebnis weg, aber nicht aus backward: Der Gradient, der dorthin geht, ist 0, und 0 mal eine Steigung, die unendlich oder NaN ist, ist NaN.
 finding-leaf = Das Blatt `{ $name }` hat { $entries }, noch bevor irgendetwas berechnet ist.
     .title = { finding-value.title }
 finding-gradient = Der erste Gradient, der nicht endlich ist, entsteht in { $node }: grad_output ist endlich, der Gradient für `{ $name }` hat { $entries }. Die Ableitung ist dort nicht endlich; jeder daraus berechnete Gradient erbt das.
     .title = { finding-value.title }
+finding-gradient-root = { finding-gradient }
+    .title = { finding-value.title }
+    .hint = Addiere unter der Wurzel eine kleine Zahl, `(x + 1e-12).sqrt()`: Ihre Steigung bei 0 ist unendlich. Eine Maske danach hilft nicht, denn 0 mal unendlich ist NaN.
 finding-gradient-too = Ein weiterer Gradient, der nicht endlich ist, entsteht in { $node }: grad_output ist endlich, der Gradient für `{ $name }` hat { $entries }. Die Ableitung ist dort nicht endlich; jeder daraus berechnete Gradient erbt das.
     .title = { finding-value.title }
 finding-seed = Der externe Gradient `v`, mit dem { $node } beginnt, ist selbst nicht endlich.

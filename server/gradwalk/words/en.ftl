@@ -1098,10 +1098,17 @@ finding-value = The first value that is not finite is made by { $node }: its res
     .title = first NaN or infinity
 finding-value-why = The first value that is not finite is made by { $node }: its result has { $entries }. { $why }
     .title = { finding-value.title }
+finding-value-masked = The first value that is not finite is made by { $node }: its result has { $entries }. { $why }
+    .title = { finding-value.title }
+    .hint = Put a safe number in before the operation: `safe = torch.where(mask, x, 1)`, then compute with `safe`, then mask the result.
+finding-masked = { $mask } leaves it out of its result, but not out of backward: the gradient that it sends there is 0, and 0 times a slope that is infinite or NaN is NaN.
 finding-leaf = The leaf `{ $name }` holds { $entries } before anything is computed.
     .title = { finding-value.title }
 finding-gradient = The first gradient that is not finite is made by { $node }: its grad_output is finite, what it returns for `{ $name }` has { $entries }. It has no finite slope there; every gradient computed from this one inherits that.
     .title = { finding-value.title }
+finding-gradient-root = { finding-gradient }
+    .title = { finding-value.title }
+    .hint = Add a small number under the root, `(x + 1e-12).sqrt()`: its slope at 0 is infinite. A mask after it does not help, as 0 times infinity is NaN.
 finding-gradient-too = Another gradient that is not finite is made by { $node }: its grad_output is finite, what it returns for `{ $name }` has { $entries }. It has no finite slope there; every gradient computed from this one inherits that.
     .title = { finding-value.title }
 finding-seed = The external gradient `v` that { $node } starts from is not finite itself.

@@ -527,6 +527,7 @@ export interface Catalogue {
   "missing-detach": "name" | "call";
   "missing-data": "name" | "call";
   "missing-numbers": "name" | "call";
+  "missing-numpy": "name" | "call";
   "missing-no-grad": "name" | "call";
   "missing-discrete": "name" | "call";
   "missing-rebuilt": "name" | "call";

@@ -526,6 +526,7 @@ FactKind = Literal[
     "missing-detach",
     "missing-data",
     "missing-numbers",
+    "missing-numpy",
     "missing-no-grad",
     "missing-discrete",
     "missing-rebuilt",

@@ -28,8 +28,8 @@ _REBUILDING: Final = frozenset(
     {torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor}
 )
 """They copy the values of a tensor into a new one."""
-CutKind = Literal["cut", "data", "detach", "discrete", "inside", "listed", "no_grad", "numbers", "rebuilt"]
-"""`numbers`: read out as Python numbers; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
+CutKind = Literal["cut", "data", "detach", "discrete", "inside", "listed", "no_grad", "numbers", "numpy", "rebuilt"]
+"""`numbers`: read out as Python numbers; `numpy`: detached for numpy; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
 new tensor; `inside`: used by a custom Function that did not get it as an argument of its own; `listed`: returned by one
 in a list or a dict; `cut`: by another call."""
 
@@ -62,6 +62,8 @@ class Cut:
                 return fact("missing-no-grad", name=name, call=call)
             case "numbers":
                 return fact("missing-numbers", name=name, call=call)
+            case "numpy":
+                return fact("missing-numpy", name=name, call=call)
             case "rebuilt":
                 return fact("missing-rebuilt", name=name, call=call)
             case "inside":
@@ -89,6 +91,8 @@ class CutLog:
         self.frozen: dict[int, Place | None] = {}
         """Identity of a tensor -> where its requires_grad was switched off."""
         self.sources = Sources(identities)
+        self._detached: dict[int, Cut] = {}
+        """By the identity of the result."""
         self._at: defaultdict[Place, list[Cut]] = defaultdict(list)
         """The last cut at a place, as often as one was looked for there."""
         self._identities = identities
@@ -111,6 +115,9 @@ class CutLog:
         given, results = [*tensors_in(arguments)], [*tensors_in((result,))]
         if not results and written is None and label not in TO_NUMBERS:
             return
+        if label == "numpy":
+            for detached in filter(None, [self._detached.get(self._identities.of(one)) for one in given]):
+                detached.kind = "numpy"
         ends = [one for one in results if _is_end(one, func) and all(one is not other for other in given)]
         if ends or label in TO_NUMBERS:
             cut = self.note(func, given, ends[0] if ends else None, frame)
@@ -145,6 +152,8 @@ class CutLog:
             self._enter(*found, place, self._leaves_of_all(sources))
         if not before:
             return 0
+        if found[0] == "detach" and result is not None:
+            self._detached[self._identities.of(result)] = before[-1]
         return before[-1].bit
 
     def _enter(self, kind: CutKind, call: str, place: Place, leaves: frozenset[int]) -> None:

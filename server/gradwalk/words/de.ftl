@@ -1014,6 +1014,8 @@ missing-data = `{ $name }` ist abgeschnitten: { $call } liefert einen Tensor ohn
     .hint = Schreib `{ $name }` statt `{ $name }.data`, wenn der Gradient dort ankommen soll.
 missing-numbers = `{ $name }` ist abgeschnitten: { $call } liefert bloße Zahlen ohne Vorgeschichte.
     .hint = Rechne mit dem Tensor selbst statt mit den Zahlen, die du aus ihm liest.
+missing-numpy = `{ $name }` ist abgeschnitten: { $call } gibt die Werte an numpy, und was numpy rechnet, zeichnet autograd nicht auf.
+    .hint = Rechne in torch, etwa mit `torch.mean` statt `np.mean`. `torch.tensor(…, requires_grad=True)` des Ergebnisses ist ein neues Blatt, von dem kein Weg zu `{ $name }` führt.
 missing-no-grad = `{ $name }` ist abgeschnitten: Was unter { $call } berechnet wird, hat keine Vorgeschichte.
     .hint = Zieh diese Rechnung aus dem `no_grad`-Block heraus, wenn der Gradient durch sie hindurch soll.
 missing-discrete = `{ $name }` ist abgeschnitten: { $call } liefert ganze Zahlen oder Wahrheitswerte, und die haben keine Ableitung.
@@ -1181,7 +1183,7 @@ finding-cut-derivative = { $op } speichert { $saved }: von forward aus den Einga
     .hint = Berechne `{ $name }` in backward neu aus gespeicherten Eingaben, oder gib es in forward mit zurück und speichere diese Ausgabe.
 finding-written-gradient = `{ $backward }` schreibt in das grad_output, das es bekommt: { $change }. Andere Schritte können denselben Tensor bekommen und rechnen dann mit dem falschen Gradienten, ohne dass PyTorch etwas sagt.
     .title = backward schreibt in grad_output
-    .hint = Berechne einen neuen Tensor: `grad_output * 2`, nicht `grad_output *= 2`.
+    .hint = Berechne einen neuen Tensor: `grad_output * 2`, nicht `grad_output *= 2`. Einzelne Einträge schreibe in eine Kopie: vorher `grad_input = grad_output.clone()`.
 finding-behind-autograd = { $node } hat im Vorwärtsdurchlauf `{ $name }` gespeichert; wenn backward läuft, { $change }. Das geschah an autograd vorbei (etwa mit `.data` oder numpy), deshalb beschwert sich PyTorch nicht, und der Gradient gehört nicht zu dem forward, das lief.
     .title = an autograd vorbei geändert
     .hint = Schreib stattdessen einen neuen Tensor, oder ändere ihn, bevor er verwendet wird. Was `ctx.save_for_backward` aufhebt, wird daraufhin geprüft.

@@ -1015,6 +1015,8 @@ missing-data = `{ $name }` is cut off: { $call } gives a tensor without a histor
     .hint = Write `{ $name }` instead of `{ $name }.data` if the gradient should reach it.
 missing-numbers = `{ $name }` is cut off: { $call } gives plain numbers without a history.
     .hint = Compute with the tensor itself instead of the numbers read out of it.
+missing-numpy = `{ $name }` is cut off: { $call } hands its values to numpy, and autograd records nothing of what numpy computes.
+    .hint = Compute it in torch instead, such as `torch.mean` for `np.mean`. `torch.tensor(…, requires_grad=True)` of the result is a new leaf without a way to `{ $name }`.
 missing-no-grad = `{ $name }` is cut off: what is computed under { $call } has no history.
     .hint = Move that computation out of the `no_grad` block if the gradient should go through it.
 missing-discrete = `{ $name }` is cut off: { $call } gives whole numbers or booleans, which have no slope.
@@ -1182,7 +1184,7 @@ finding-cut-derivative = { $op } saves { $saved }, which forward computed and di
     .hint = Compute `{ $name }` again in backward from saved inputs, or return it as an output of forward too and save that.
 finding-written-gradient = `{ $backward }` writes into the grad_output that it is given: { $change }. Other steps may get the same tensor, and then compute with the wrong gradient, without a word from PyTorch.
     .title = backward writes into grad_output
-    .hint = Compute a new tensor instead: `grad_output * 2`, not `grad_output *= 2`.
+    .hint = Compute a new tensor instead: `grad_output * 2`, not `grad_output *= 2`. Write entries into a copy: `grad_input = grad_output.clone()` first.
 finding-behind-autograd = { $node } saved `{ $name }` in the forward; when its backward runs, { $change }. That happened behind autograd's back (as `.data` or numpy can): PyTorch is silent, and the gradient is not that of the forward that ran.
     .title = changed behind autograd
     .hint = Write a new tensor instead, or change it before it is used. What `ctx.save_for_backward` keeps is checked for this.

@@ -15,7 +15,6 @@ from gradwalk.protocol.graph import Span
 from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer.arguments import tensors_in
 from gradwalk.tracer.calls import CallLog
-from gradwalk.tracer.cuts import CutLog
 from gradwalk.tracer.frames import snippet_place
 from gradwalk.tracer.originals import (
     PROGRAM_FILES,
@@ -64,15 +63,13 @@ def seen_functions(log: CallLog, on_failure: Callable[[Exception], None]) -> Ite
             if is_users:
                 log.inner.pop()
                 log.forwards.pop()
-        if is_users and result is None:
-            log.without_result = cls
         try:
             if sequence_number() != low:
                 call = log.note(cls.__name__, bound, result, low, frame_at(1))
                 call.function, call.parameters = cls, forward_parameters(cls, bound)
                 call.given, call.operations, call.held = given, operations, _held(log, result)
                 log.note_constant_outputs(call, result)
-            _follow(log.cuts, cls, bound, result, frame_at(1))
+            _follow(log, cls, bound, result, frame_at(1))
         except Exception as error:  # noqa: BLE001 (our own fault must not become the program's)
             on_failure(error)
         return result
@@ -108,8 +105,11 @@ def _is_context_apart(function: type) -> bool:
     return getattr(function, "setup_context", None) is not torch.autograd.Function.setup_context
 
 
-def _follow(cuts: CutLog, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
+def _follow(log: CallLog, function: type, args: tuple[Any, ...], result: Any, frame: FrameType) -> None:
     """Enters what a Function kept out of the graph; lists and dicts are neither arguments nor outputs to autograd."""
+    cuts = log.cuts
+    if result is None and is_users_function(function):
+        log.without_result = function
     if is_grad_enabled():
         name, place = function.__name__, snippet_place(frame)
         if isinstance(result, list | dict):

@@ -29,9 +29,9 @@ _REBUILDING: Final = frozenset(
 )
 """They copy the values of a tensor into a new one."""
 CutKind = Literal["cut", "data", "detach", "discrete", "inside", "listed", "no_grad", "numbers", "numpy", "rebuilt"]
-"""`numbers`: read out as Python numbers; `numpy`: detached for numpy; `discrete`: whole numbers or booleans have no slope; `rebuilt`: copied into a
-new tensor; `inside`: used by a custom Function that did not get it as an argument of its own; `listed`: returned by one
-in a list or a dict; `cut`: by another call."""
+"""`numbers`: read out as Python numbers; `numpy`: detached for numpy; `discrete`: whole numbers or booleans
+have no slope; `rebuilt`: copied into a new tensor; `inside`: used by a custom Function that did not get it as an
+argument of its own; `listed`: returned by one in a list or a dict; `cut`: by another call."""
 
 
 class Cut:

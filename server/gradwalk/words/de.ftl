@@ -376,7 +376,7 @@ problem-changed-in-place = Als { $node } den Wert speicherte, hatte { $tensor } 
     .hint = Schreib den geänderten Wert in einen neuen Tensor (`y = y + 1` statt `y += 1`), oder ändere ihn, bevor er verwendet wird.
 problem-changed-in-place-part = { problem-changed-in-place }
     .title = { problem-changed-in-place.title }
-    .hint = Sammle die Teile in einer Liste und füge sie mit `torch.stack` oder `torch.cat` zusammen, oder schreibe in eine Kopie (`.clone()`), die noch nichts benutzt hat.
+    .hint = Füge die Teile mit `torch.stack` oder `torch.cat` zusammen oder schreibe in eine Kopie (`.clone()`).
 problem-grad-shape = Der Gradient für { $argument } hat die Form { $got }; richtig wäre { $expected }, die Form des Arguments selbst: backward gibt `v` mal J zurück, also eine Zahl je Eintrag des Arguments, nicht die Jacobi-Matrix.
     .title = { $function }.backward gab einen Gradienten der falschen Form zurück
     .hint = { $about ->
@@ -672,9 +672,9 @@ problem-grad-none-not-required = `{ $name }` hat kein `requires_grad`, also hint
 problem-grad-none-before = Vor dieser Zeile hat kein Rückwärtsdurchlauf einen Gradienten in `{ $name }.grad` hinterlassen, oder `zero_grad()` hat ihn entfernt.
     .title = `{ $name }.grad` ist None
     .hint = Ruf vor dieser Zeile `backward()` auf einem Ergebnis davon auf und `zero_grad()` erst danach.
-problem-forward-nothing = `{ $function }.forward` (Zeile { $line }) gibt nichts zurück (None), also gibt es kein Ergebnis, mit dem es weitergeht.
+problem-forward-nothing = `{ $function }.forward` (Zeile { $line }) gibt None zurück.
     .title = In { $function }.forward fehlt return
-    .hint = Lass forward mit `return` und dem berechneten Tensor enden.
+    .hint = Lass es mit `return` und dem Ergebnis enden.
 
 problem-input = { $problem }
     .title = Eine Eingabe ist nicht verwendbar
@@ -1014,8 +1014,8 @@ missing-data = `{ $name }` ist abgeschnitten: { $call } liefert einen Tensor ohn
     .hint = Schreib `{ $name }` statt `{ $name }.data`, wenn der Gradient dort ankommen soll.
 missing-numbers = `{ $name }` ist abgeschnitten: { $call } liefert bloße Zahlen ohne Vorgeschichte.
     .hint = Rechne mit dem Tensor selbst statt mit den Zahlen, die du aus ihm liest.
-missing-numpy = `{ $name }` ist abgeschnitten: { $call } gibt die Werte an numpy, und was numpy rechnet, zeichnet autograd nicht auf.
-    .hint = Rechne in torch, etwa mit `torch.mean` statt `np.mean`. `torch.tensor(…, requires_grad=True)` des Ergebnisses ist ein neues Blatt, von dem kein Weg zu `{ $name }` führt.
+missing-numpy = `{ $name }` ist abgeschnitten: { $call } gibt die Werte an numpy, das keine Vorgeschichte kennt.
+    .hint = Rechne in torch: `torch.mean` statt `np.mean`. `torch.tensor(…, requires_grad=True)` ist ein neues Blatt.
 missing-no-grad = `{ $name }` ist abgeschnitten: Was unter { $call } berechnet wird, hat keine Vorgeschichte.
     .hint = Zieh diese Rechnung aus dem `no_grad`-Block heraus, wenn der Gradient durch sie hindurch soll.
 missing-discrete = `{ $name }` ist abgeschnitten: { $call } liefert ganze Zahlen oder Wahrheitswerte, und die haben keine Ableitung.
@@ -1099,17 +1099,17 @@ finding-value = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Da
     .title = erstes NaN oder Unendlich
 finding-value-why = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }. { $why }
     .title = { finding-value.title }
-finding-value-masked = Der erste Wert, der nicht endlich ist, entsteht in { $node }: Das Ergebnis hat { $entries }. { $why }
+finding-value-masked = { finding-value-why }
     .title = { finding-value.title }
-    .hint = Setze vor der Operation eine unbedenkliche Zahl ein: `safe = torch.where(mask, x, 1)`, rechne mit `safe` und maskiere dann das Ergebnis.
-finding-masked = { $mask } lässt ihn aus dem Ergebnis weg, aber nicht aus backward: Der Gradient, der dorthin geht, ist 0, und 0 mal eine Steigung, die unendlich oder NaN ist, ist NaN.
+    .hint = Maskiere `x` schon vor der Operation: `torch.where(mask, x, 1)`.
+finding-masked = { $mask } lässt ihn weg, aber backward schickt dorthin 0, und 0 mal eine Steigung, die unendlich oder NaN ist, ist NaN.
 finding-leaf = Das Blatt `{ $name }` hat { $entries }, noch bevor irgendetwas berechnet ist.
     .title = { finding-value.title }
 finding-gradient = Der erste Gradient, der nicht endlich ist, entsteht in { $node }: grad_output ist endlich, der Gradient für `{ $name }` hat { $entries }. Die Ableitung ist dort nicht endlich; jeder daraus berechnete Gradient erbt das.
     .title = { finding-value.title }
 finding-gradient-root = { finding-gradient }
     .title = { finding-value.title }
-    .hint = Addiere unter der Wurzel eine kleine Zahl, `(x + 1e-12).sqrt()`: Ihre Steigung bei 0 ist unendlich. Eine Maske danach hilft nicht, denn 0 mal unendlich ist NaN.
+    .hint = Addiere unter der Wurzel eine kleine Zahl: `(x + 1e-12).sqrt()`.
 finding-gradient-too = Ein weiterer Gradient, der nicht endlich ist, entsteht in { $node }: grad_output ist endlich, der Gradient für `{ $name }` hat { $entries }. Die Ableitung ist dort nicht endlich; jeder daraus berechnete Gradient erbt das.
     .title = { finding-value.title }
 finding-seed = Der externe Gradient `v`, mit dem { $node } beginnt, ist selbst nicht endlich.
@@ -1183,7 +1183,7 @@ finding-cut-derivative = { $op } speichert { $saved }: von forward aus den Einga
     .hint = Berechne `{ $name }` in backward neu aus gespeicherten Eingaben, oder gib es in forward mit zurück und speichere diese Ausgabe.
 finding-written-gradient = `{ $backward }` schreibt in das grad_output, das es bekommt: { $change }. Andere Schritte können denselben Tensor bekommen und rechnen dann mit dem falschen Gradienten, ohne dass PyTorch etwas sagt.
     .title = backward schreibt in grad_output
-    .hint = Berechne einen neuen Tensor: `grad_output * 2`, nicht `grad_output *= 2`. Einzelne Einträge schreibe in eine Kopie: vorher `grad_input = grad_output.clone()`.
+    .hint = Berechne einen neuen Tensor: `grad_output * 2`, nicht `grad_output *= 2`. Einzelne Einträge schreibe in einen `.clone()`.
 finding-behind-autograd = { $node } hat im Vorwärtsdurchlauf `{ $name }` gespeichert; wenn backward läuft, { $change }. Das geschah an autograd vorbei (etwa mit `.data` oder numpy), deshalb beschwert sich PyTorch nicht, und der Gradient gehört nicht zu dem forward, das lief.
     .title = an autograd vorbei geändert
     .hint = Schreib stattdessen einen neuen Tensor, oder ändere ihn, bevor er verwendet wird. Was `ctx.save_for_backward` aufhebt, wird daraufhin geprüft.
@@ -1242,11 +1242,11 @@ check-like-this = { $count ->
 }
 check-flat = forward ändert sich bei kleinen Änderungen von `{ $name }` nicht: Die Ableitung ist hier 0. backward gibt etwas anderes zurück, wie es ein Straight-Through-Estimator mit Absicht tut.
 check-stops = forward hängt von `{ $name }` ab, aber backward gibt dafür None oder Nullen zurück; der Gradient endet dort.
-check-leaves-out = Ausgang { $number } von forward hängt von `{ $name }` ab, aber in dem, was backward für `{ $name }` zurückgibt, kommt `{ $v }`, der grad_output dieses Ausgangs, nicht vor: Sein Anteil an der Summe fehlt.
+check-leaves-out = Ausgang { $number } von forward hängt von `{ $name }` ab, aber in dem, was backward für `{ $name }` zurückgibt, fehlt `{ $v }`, sein grad_output.
 check-direction = entlang einer zufälligen Richtung ist `v` mal die Änderung von forward { $forward }, aber nach dem, was backward für `{ $name }` zurückgab, { $backward }.
 check-not-linear = für einzelne Einträge von `v` gibt backward für `{ $name }` das Richtige zurück, für dieses `v` aber nicht: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
 check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige zurück, für { $scale } mal `v` aber nicht das { $scale }-Fache davon: Es ist nicht linear in `v`, wie es jedes Vektor-Jacobi-Produkt ist.
-check-no-jacobian-product = backward wächst nicht mit `{ $v }`: Für { $scale } mal `{ $v }` gibt es nicht das { $scale }-Fache zurück. Also ist es kein Vektor-Jacobi-Produkt und hat keine Jacobi-Matrix zum Vergleichen.
+check-no-jacobian-product = backward wächst nicht mit `{ $v }`: Für { $scale } mal `{ $v }` gibt es nicht das { $scale }-Fache zurück. Also ist es kein Vektor-Jacobi-Produkt.
 check-constant = backward gibt dasselbe zurück, was auch immer `{ $v }` ist, nicht `{ $v }` mal die lokale Jacobi-Matrix.
 check-derivative-alone = backward gibt die lokale Ableitung allein zurück, was auch immer `{ $v }` ist. Multipliziere sie mit dem, was ankommt: `return { $v } * (…)`.
 check-arrived = Hier ist `{ $v }` = { $value }.

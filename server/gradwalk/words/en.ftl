@@ -377,7 +377,7 @@ problem-changed-in-place = { $node } saved { $tensor } at version { $saved }. Th
     .hint = Write the changed value to a new tensor (`y = y + 1` instead of `y += 1`), or change it before it is used.
 problem-changed-in-place-part = { problem-changed-in-place }
     .title = { problem-changed-in-place.title }
-    .hint = Write the parts to a list and join them by `torch.stack` or `torch.cat`, or write into a copy (`.clone()`) that nothing has used yet.
+    .hint = Join parts by `torch.stack` or `torch.cat`, or write into a copy (`.clone()`).
 problem-grad-shape = The gradient for { $argument } has shape { $got }; it should be { $expected }, the shape of the argument itself: backward returns `v` times J, which has one number per entry of the argument, not the Jacobian.
     .title = { $function }.backward returned a gradient of the wrong shape
     .hint = { $about ->
@@ -673,9 +673,9 @@ problem-grad-none-not-required = `{ $name }` does not require grad, so no backwa
 problem-grad-none-before = No backward pass has left a gradient in `{ $name }.grad` before this line, or `zero_grad()` took it away.
     .title = `{ $name }.grad` is None
     .hint = Call `backward()` on a result of it before this line, and `zero_grad()` after it.
-problem-forward-nothing = `{ $function }.forward` (line { $line }) returns nothing (None), so there is no result to go on with.
+problem-forward-nothing = `{ $function }.forward` (line { $line }) returns None.
     .title = { $function }.forward has no return
-    .hint = End forward with `return` and the tensor that it computes.
+    .hint = End it with `return` and the result.
 
 problem-input = { $problem }
     .title = An input cannot be used
@@ -1015,8 +1015,8 @@ missing-data = `{ $name }` is cut off: { $call } gives a tensor without a histor
     .hint = Write `{ $name }` instead of `{ $name }.data` if the gradient should reach it.
 missing-numbers = `{ $name }` is cut off: { $call } gives plain numbers without a history.
     .hint = Compute with the tensor itself instead of the numbers read out of it.
-missing-numpy = `{ $name }` is cut off: { $call } hands its values to numpy, and autograd records nothing of what numpy computes.
-    .hint = Compute it in torch instead, such as `torch.mean` for `np.mean`. `torch.tensor(…, requires_grad=True)` of the result is a new leaf without a way to `{ $name }`.
+missing-numpy = `{ $name }` is cut off: { $call } hands its values to numpy, which has no history.
+    .hint = Compute it in torch: `torch.mean` for `np.mean`. `torch.tensor(…, requires_grad=True)` is a new leaf.
 missing-no-grad = `{ $name }` is cut off: what is computed under { $call } has no history.
     .hint = Move that computation out of the `no_grad` block if the gradient should go through it.
 missing-discrete = `{ $name }` is cut off: { $call } gives whole numbers or booleans, which have no slope.
@@ -1100,17 +1100,17 @@ finding-value = The first value that is not finite is made by { $node }: its res
     .title = first NaN or infinity
 finding-value-why = The first value that is not finite is made by { $node }: its result has { $entries }. { $why }
     .title = { finding-value.title }
-finding-value-masked = The first value that is not finite is made by { $node }: its result has { $entries }. { $why }
+finding-value-masked = { finding-value-why }
     .title = { finding-value.title }
-    .hint = Put a safe number in before the operation: `safe = torch.where(mask, x, 1)`, then compute with `safe`, then mask the result.
-finding-masked = { $mask } leaves it out of its result, but not out of backward: the gradient that it sends there is 0, and 0 times a slope that is infinite or NaN is NaN.
+    .hint = Mask `x` before the operation too: `torch.where(mask, x, 1)`.
+finding-masked = { $mask } leaves it out, but backward sends 0 there, and 0 times a slope that is infinite or NaN is NaN.
 finding-leaf = The leaf `{ $name }` holds { $entries } before anything is computed.
     .title = { finding-value.title }
 finding-gradient = The first gradient that is not finite is made by { $node }: its grad_output is finite, what it returns for `{ $name }` has { $entries }. It has no finite slope there; every gradient computed from this one inherits that.
     .title = { finding-value.title }
 finding-gradient-root = { finding-gradient }
     .title = { finding-value.title }
-    .hint = Add a small number under the root, `(x + 1e-12).sqrt()`: its slope at 0 is infinite. A mask after it does not help, as 0 times infinity is NaN.
+    .hint = Add a small number under the root: `(x + 1e-12).sqrt()`.
 finding-gradient-too = Another gradient that is not finite is made by { $node }: its grad_output is finite, what it returns for `{ $name }` has { $entries }. It has no finite slope there; every gradient computed from this one inherits that.
     .title = { finding-value.title }
 finding-seed = The external gradient `v` that { $node } starts from is not finite itself.
@@ -1184,7 +1184,7 @@ finding-cut-derivative = { $op } saves { $saved }, which forward computed and di
     .hint = Compute `{ $name }` again in backward from saved inputs, or return it as an output of forward too and save that.
 finding-written-gradient = `{ $backward }` writes into the grad_output that it is given: { $change }. Other steps may get the same tensor, and then compute with the wrong gradient, without a word from PyTorch.
     .title = backward writes into grad_output
-    .hint = Compute a new tensor instead: `grad_output * 2`, not `grad_output *= 2`. Write entries into a copy: `grad_input = grad_output.clone()` first.
+    .hint = Compute a new tensor instead: `grad_output * 2`, not `grad_output *= 2`. Write entries into a `.clone()`.
 finding-behind-autograd = { $node } saved `{ $name }` in the forward; when its backward runs, { $change }. That happened behind autograd's back (as `.data` or numpy can): PyTorch is silent, and the gradient is not that of the forward that ran.
     .title = changed behind autograd
     .hint = Write a new tensor instead, or change it before it is used. What `ctx.save_for_backward` keeps is checked for this.
@@ -1243,11 +1243,11 @@ check-like-this = { $count ->
 }
 check-flat = forward does not change with small changes of `{ $name }`: its derivative is 0 here. backward returns something else, as a straight-through estimator does on purpose.
 check-stops = forward depends on `{ $name }`, while backward returns None or zeros for it, which stops the gradient there.
-check-leaves-out = output { $number } of forward depends on `{ $name }`, while what backward returns for `{ $name }` leaves out `{ $v }`, the grad_output of that output: its part of the sum is missing.
+check-leaves-out = output { $number } of forward depends on `{ $name }`, while what backward returns for `{ $name }` leaves out `{ $v }`, its grad_output.
 check-direction = along a direction drawn by chance, `v` times the change of forward is { $forward }, while what backward returned for `{ $name }` says { $backward }.
 check-not-linear = for single entries of `v` backward returns what it should for `{ $name }`, but not for this `v`: it is not linear in `v`, as every vector-Jacobian product is.
 check-not-scaled = for this `v` backward returns what it should for `{ $name }`, but for { $scale } times `v` it does not return { $scale } times that: it is not linear in `v`, as every vector-Jacobian product is.
-check-no-jacobian-product = backward does not scale with `{ $v }`: for { $scale } times `{ $v }` it does not return { $scale } times the result. So it is no vector-Jacobian product, and has no Jacobian to compare.
+check-no-jacobian-product = backward does not scale with `{ $v }`: for { $scale } times `{ $v }` it does not return { $scale } times that. So it is not a vector-Jacobian product.
 check-constant = backward returns the same whatever `{ $v }` is, not `{ $v }` times the local Jacobian.
 check-derivative-alone = backward returns the local derivative alone, whatever `{ $v }` is. Multiply it by what arrives: `return { $v } * (…)`.
 check-arrived = Here `{ $v }` is { $value }.

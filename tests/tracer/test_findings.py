@@ -220,7 +220,7 @@ def test_the_first_gradient_that_is_no_number_is_where_a_hook_sees_it(name):
         assert first not in kinds
         assert [*kinds.values()] == ["finding-gradient-too"]
     else:
-        assert kinds == {first: "finding-gradient-root"}
+        assert kinds == {first: "finding-gradient-sqrt"}
 
 
 def is_finite(gradient):

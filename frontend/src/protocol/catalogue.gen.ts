@@ -587,7 +587,7 @@ export interface Catalogue {
   "finding-masked": "mask";
   "finding-leaf": "name" | "entries";
   "finding-gradient": "node" | "name" | "entries";
-  "finding-gradient-root": "node" | "name" | "entries";
+  "finding-gradient-sqrt": "node" | "name" | "entries";
   "finding-gradient-too": "node" | "name" | "entries";
   "finding-seed": "node";
   "finding-hook": "node";

@@ -586,7 +586,7 @@ FactKind = Literal[
     "finding-masked",
     "finding-leaf",
     "finding-gradient",
-    "finding-gradient-root",
+    "finding-gradient-sqrt",
     "finding-gradient-too",
     "finding-seed",
     "finding-hook",

@@ -258,7 +258,7 @@ class _PassNotes:
             node, name = name_with_operands(described), called(described["inputs"][argnum])
             what = fact("finding-gradient", node=node, name=name, entries=entries(trouble))
             if described["op"].strip("_") == "sqrt":
-                what = fact("finding-gradient-root", node=node, name=name, entries=entries(trouble))
+                what = fact("finding-gradient-sqrt", node=node, name=name, entries=entries(trouble))
             if self._is_first_told:
                 what = fact("finding-gradient-too", node=node, name=name, entries=entries(trouble))
             self._first = finding("first_non_finite", described, event["index"], what)

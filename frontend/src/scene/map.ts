@@ -1,7 +1,7 @@
 /** The graph as shapes, in its own coordinates: frames, edges, cards and what moves along the edges. */
 import type { Box, Curve, Point } from "../layout/geometry";
 import { curveBounds, pathOf } from "../layout/geometry";
-import type { Layout } from "../layout/place";
+import { GROUP_HEADER_PX, type Layout } from "../layout/place";
 import type { Chain } from "../model/chain";
 import { isTensor } from "../model/gradients";
 import { edgesById, nodesById } from "../model/graph";
@@ -273,12 +273,16 @@ function asideOf(card: CardScene): string {
   return card.aside ?? (card.role === "leaf" ? label("player-leaf") : "");
 }
 
+/** Of two lines in a card, of its height. */
+const HIGHEST_LETTERS = 0.46;
+
 /** A title, and one line with what counts now. */
 function briefCard(
   card: CardScene,
   box: Box,
-  { direction, precision, letters, smallest }: Look,
+  { direction, precision, letters: wanted, smallest }: Look,
 ): readonly Shape[] {
+  const letters = Math.min(wanted, HIGHEST_LETTERS * box.height);
   const line = gradientLine(card, direction);
   const isTold = line !== null && (line.said !== null || isTensor(line.value));
   const told = isTold ? line : { name: "", value: card.value, said: null, ink: "forward" as const };
@@ -297,14 +301,15 @@ function briefCard(
   const named = `${told.name} ${value}`;
   // Its colour says what it is where its name has no room.
   const isNamed = told.name !== "" && (smallest / letters) * widthOf(named, mono) <= 0.75 * room;
-  const third = box.height / 3;
+  const middle = box.height / 2;
+  const apart = Math.max(box.height / 5.5, letters / 2);
   const lines = [
-    { written: card.brief + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: 0.95 * third },
+    { written: card.brief + count, look: title, ink: card.involved ? "ink" : "ink-quiet", y: middle - apart },
     {
       written: isNamed ? named : value,
       look: mono,
       ink: card.involved ? told.ink : "ink-quiet",
-      y: 2.05 * third,
+      y: middle + apart,
     },
   ] as const;
   return lines.map(({ written: line, look, ink, y }) => {
@@ -395,13 +400,16 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
       : { ink: isFaint ? "line" : "line-strong", width: STROKE },
   };
   const isBrief = look.detail !== "full";
-  const plain: Letters = { size: isBrief ? look.letters : 13.5, face: "sans" };
+  // In brief the letters of a frame are larger than the room above its cards; no larger than the room above a frame in it.
+  const most = group.open ? Math.max(look.smallest, GROUP_HEADER_PX) : look.letters;
+  const brief = Math.min(look.letters, most);
+  const plain: Letters = { size: isBrief ? brief : 13.5, face: "sans" };
   const ink = group.involved ? "ink" : "ink-quiet";
   const repeats = group.repeats === null ? "" : ` × ${group.repeats}`;
   const isCounted = group.inside === null || group.repeats === null;
   const count = isCounted ? label("player-nodes", { count: group.nodeCount }) : "";
   const room = box.width - 2 * FRAME_PADDING;
-  const large: Letters = { size: isBrief ? look.letters : 15.5, face: "sans", bold: true };
+  const large: Letters = { size: isBrief ? brief : 15.5, face: "sans", bold: true };
   const bold = isBrief ? fitting(group.label + repeats, large, room, look.smallest) : large;
   const name = cut(group.label, bold, room - widthOf(repeats, bold)) + repeats;
   const hasRoomBeside = widthOf(name, bold) + GAP + widthOf(count, plain) <= room;
@@ -411,7 +419,7 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
   const beside = hasRoomBeside && !(isBrief && !group.open && inside === null);
   const first = beside ? [...named, ...counted] : named;
   if (group.open) {
-    // In brief its letters are larger than the room above the cards: they grow out of the frame.
+    // They grow out of the frame.
     const y = isBrief ? OPEN_BASE : OPEN_BASE / 1.4 + DROP * bold.size;
     return moved([frame, ...runs({ x: FRAME_PADDING, y }, first)], box);
   }

@@ -1,7 +1,6 @@
 """Processes that read finished traces, so that whoever holds the connections never parses a large one."""
 
 import asyncio
-import itertools
 import multiprocessing
 import os
 import threading
@@ -10,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
-from gradwalk.engine.engine import BusyError, Lane
-from gradwalk.engine.fairness import FairQueue, Usage, Waiting, count_by_client
+from gradwalk.engine.engine import BusyError
 from gradwalk.engine.rates import Rate
 from gradwalk.exports.scene import SCENE
 from gradwalk.protocol.facts import fact
@@ -38,23 +36,19 @@ _WAITING_BYTES_MAX = 64 << 20
 _RETRY_SECONDS = 5
 
 
-@dataclass(eq=False, slots=True)
-class _Reading(Waiting):
-    work: partial[Any]
-    size: int
-    answer: asyncio.Future[Any]
-
-
 class Documents:
-    """Started when they are first needed, and paid for from `cpu` by who asks. Lives on the event loop."""
+    """Started when they are first needed, and paid for from `cpu` by who asks. Lives on the event loop.
+
+    A client has one place at most, and places are given out in the order in which clients began to wait: so they take
+    turns, whatever one of them sends.
+    """
 
     def __init__(self, cpu: Rate) -> None:
         self._pool = _start()
         self._cpu = cpu
-        self._numbers = itertools.count()
-        self._usage = Usage()
-        self._queue: FairQueue[_Reading] = FairQueue(self._usage)
-        self._running: dict[_Reading, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(_PROCESSES)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of each client that reads or waits."""
         self._waiting_bytes: Counter[str] = Counter()
 
     async def ask(self, client: str, work: Callable[..., T], stored: bytes, *arguments: object) -> T:
@@ -69,55 +63,35 @@ class Documents:
         """
         if self._waiting_bytes[client] > _WAITING_BYTES_MAX:
             raise BusyError(_RETRY_SECONDS, fact("api-busy-client-queue"))
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        doing = partial(work, stored, *arguments)
-        reading = _Reading(Lane.LIVE, client, next(self._numbers), doing, len(stored), answer)
-        self._queue.push(reading)
-        self._waiting_bytes[client] += reading.size
-        self._begin()
-        try:
-            return await answer
-        finally:
-            if answer.cancelled() and reading not in self._running:
-                self._leave_queue(reading)
+        async with AsyncExitStack() as place:
+            self._waiting_bytes[client] += len(stored)
+            try:
+                await place.enter_async_context(self._turns.setdefault(client, asyncio.Lock()))
+                await place.enter_async_context(self._places)
+            finally:
+                self._waiting_bytes[client] -= len(stored)
+                if not self._waiting_bytes[client]:
+                    del self._waiting_bytes[client]
+            reading = asyncio.ensure_future(self._carry_out(client, partial(work, stored, *arguments), place.pop_all()))
+        made, error = await asyncio.shield(reading)
+        if error is not None:
+            raise error
+        return made
 
-    def _begin(self) -> None:
-        """Fills the free places with those whose turn it is."""
-        while self._queue and len(self._running) < _PROCESSES:
-            running = count_by_client(self._running)
-            first = self._queue.first(running)
-            if running[first.client]:
-                return
-            self._leave_queue(first)
-            self._running[first] = asyncio.ensure_future(self._carry_out(first))
-
-    def _leave_queue(self, reading: _Reading) -> None:
-        self._queue.remove(reading)
-        self._waiting_bytes[reading.client] -= reading.size
-        if not self._waiting_bytes[reading.client]:
-            del self._waiting_bytes[reading.client]
-
-    async def _carry_out(self, reading: _Reading) -> None:
-        made, error, seconds = await self._read(reading)
-        del self._running[reading]
-        self._usage.note(reading.client, seconds)
-        self._begin()
+    async def _carry_out(self, client: str, work: partial[T], place: AsyncExitStack) -> tuple[T, Exception | None]:
+        async with place:
+            made, error, seconds = await self._read(work)
         with suppress(BusyError):
-            await self._cpu.take(reading.client, seconds)
-        if reading.answer.cancelled():
-            return
-        if error is None:
-            reading.answer.set_result(made)
-        else:
-            reading.answer.set_exception(error)
+            await self._cpu.take(client, seconds)
+        return made, error
 
-    async def _read(self, reading: _Reading) -> _Answer:
+    async def _read(self, work: partial[Any]) -> _Answer:
         began = time.monotonic()
         for _ in range(2):
             pool = self._pool
             try:
                 # In a thread: the first ones start a process.
-                answer = await asyncio.to_thread(pool.submit, _measure, reading.work)
+                answer = await asyncio.to_thread(pool.submit, _measure, work)
                 return await asyncio.wrap_future(answer)
             except BrokenProcessPool:
                 if pool is self._pool:

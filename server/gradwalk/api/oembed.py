@@ -10,9 +10,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from gradwalk.api.errors import FactAnswer
-from gradwalk.api.languages import language_of
-from gradwalk.api.programs import addresses_of, find_program, read_place, title_of
-from gradwalk.api.traces import NOT_FOUND, ServiceOf
+from gradwalk.api.programs import open_link
+from gradwalk.api.traces import NOT_FOUND, Client, Language, ServiceOf
 from gradwalk.protocol.facts import fact
 
 router = APIRouter(tags=["pages"])
@@ -27,6 +26,8 @@ _OURS = re.compile(r"/(?:t|embed)/([0-9a-f]{40})/?")
 async def read_oembed(  # noqa: PLR0913 (one parameter per parameter of the specification)
     request: Request,
     service: ServiceOf,
+    client: Client,
+    language: Language,
     url: Annotated[str, Query(max_length=2000, description="A page of this server.")],
     maxwidth: Annotated[int | None, Query(ge=1)] = None,
     maxheight: Annotated[int | None, Query(ge=1)] = None,
@@ -36,24 +37,23 @@ async def read_oembed(  # noqa: PLR0913 (one parameter per parameter of the spec
     if form != "json":
         raise FactAnswer(HTTPStatus.NOT_IMPLEMENTED, fact("api-oembed-format"))
     snippet, place = _read_link(request, url)
-    program = await find_program(service, snippet)
-    links = addresses_of(request, snippet, place)
+    link = await open_link(snippet, request, service, client, language, place)
+    links = link.addresses
     width, height = min(WIDTH, maxwidth or WIDTH), min(HEIGHT, maxheight or HEIGHT)
-    title = title_of(program.source, language_of(request.scope))
     answer: dict[str, Any] = {
         "version": "1.0",
         "type": "rich",
-        "title": title,
+        "title": link.title,
         "provider_name": "gradwalk",
         "provider_url": str(request.base_url),
         "cache_age": _DAY_SECONDS,
-        "html": iframe(links.embed, title, width, height),
+        "html": iframe(links["embed"], link.title, width, height),
         "width": width,
         "height": height,
     }
     if (maxwidth or PREVIEW_WIDTH) >= PREVIEW_WIDTH and (maxheight or PREVIEW_HEIGHT) >= PREVIEW_HEIGHT:
         answer |= {
-            "thumbnail_url": links.preview,
+            "thumbnail_url": links["preview"],
             "thumbnail_width": PREVIEW_WIDTH,
             "thumbnail_height": PREVIEW_HEIGHT,
         }
@@ -76,4 +76,4 @@ def _read_link(request: Request, url: str) -> tuple[str, str | None]:
     match = _OURS.fullmatch(asked.path)
     if asked.netloc != request.base_url.netloc or match is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-oembed-page"))
-    return match[1], read_place(parse_qs(asked.query).get("s", [None])[0])
+    return match[1], parse_qs(asked.query).get("s", [None])[0]

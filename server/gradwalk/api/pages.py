@@ -5,6 +5,7 @@ That one has the kit's element and the trace in one answer, without cookies or t
 
 import asyncio
 import json
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,22 +19,11 @@ from gradwalk.api.codings import PageFiles
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.languages import VARIES, language_of
 from gradwalk.api.oembed import PREVIEW_HEIGHT, PREVIEW_WIDTH
-from gradwalk.api.programs import (
-    Kept,
-    Place,
-    addresses_of,
-    find_program,
-    find_stored,
-    find_trace,
-    read_place,
-    selection_of,
-    title_of,
-)
+from gradwalk.api.programs import Link, LinkOf, Place, open_link, selection_of
 from gradwalk.api.reading import bake, describe_stop, draw_preview, tell_all
 from gradwalk.api.rooms import Code
-from gradwalk.api.service import Service
 from gradwalk.api.snippets import SnippetId
-from gradwalk.api.traces import JSON, Client, ServiceOf
+from gradwalk.api.traces import JSON, Client, Language, ServiceOf
 from gradwalk.engine.engine import BusyError
 from gradwalk.exports.exporter import ExportUnavailable, NothingToExport
 from gradwalk.exports.markup import inside_script, render
@@ -75,52 +65,51 @@ async def find_icon() -> Response:
 
 @router.get("/t/{snippet}")
 async def read_permalink(
-    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, place: Place = None
+    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, language: Language, place: Place = None
 ) -> Response:
     """The application; it asks for the snippet itself and runs nothing unasked. Its head is for link previews."""
-    return await _page(request, await _describe(request, service, client, snippet, read_place(place)))
+    try:
+        link = await open_link(snippet, request, service, client, language, place)
+    except FactAnswer:
+        return await _page(request)
+    return await _page(request, await _describe(link))
 
 
 @router.get("/t/{snippet}/code")
-async def read_code(snippet: SnippetId, service: ServiceOf) -> Response:
+async def read_code(link: LinkOf) -> Response:
     """The program alone."""
-    return PlainTextResponse((await find_program(service, snippet)).source)
+    return PlainTextResponse(link.program.source)
 
 
 @router.get("/t/{snippet}/preview.png")
-async def read_preview(snippet: SnippetId, service: ServiceOf, client: Client, place: Place = None) -> Response:
+async def read_preview(link: LinkOf) -> Response:
     """The linked step as the picture of a link preview."""
-    trace, stored = await find_trace(service, await find_program(service, snippet), client)
-    selection = selection_of(read_place(place))
+    kept, selection = await link.find_trace(), selection_of(link.place)
     try:
-        picture = await service.make_quickly(
-            f"/preview/{trace}/{selection}", client, draw_preview, stored, selection, PREVIEW_WIDTH, PREVIEW_HEIGHT
-        )
+        picture = await link.make("preview", kept, draw_preview, selection, PREVIEW_WIDTH, PREVIEW_HEIGHT)
     except (NothingToExport, ExportUnavailable) as reason:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-picture", why=reason.fact)) from reason
     return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
 
 @router.get("/noscript/{snippet}")
-async def read_without_script(snippet: SnippetId, request: Request, service: ServiceOf, client: Client) -> Response:
+async def read_without_script(link: LinkOf) -> Response:
     """Every step as a picture and a sentence."""
-    language = language_of(request.scope)
-    program = await find_program(service, snippet)
-    trace, stored = await find_trace(service, program, client)
+    kept = await link.find_trace()
     try:
-        told = await service.make_quickly(f"/told/{trace}/{language}", client, tell_all, stored, language)
+        told = await link.make("told", kept, tell_all, link.language)
     except ExportUnavailable as reason:
         raise FactAnswer(HTTPStatus.SERVICE_UNAVAILABLE, fact("api-nothing-to-read", why=reason.fact)) from reason
     page = render(
         "noscript.html",
-        language=language,
-        title=title_of(program.source, language),
-        open=say("api-page-open", language),
-        page=addresses_of(request, snippet).page,
-        source=program.source,
-        trace=trace,
+        language=link.language,
+        title=link.title,
+        open=say("api-page-open", link.language),
+        page=replace(link, place=None).addresses["page"],
+        source=link.program.source,
+        trace=kept.trace,
         **json.loads(told),
-        nothing=say("api-page-nothing", language),
+        nothing=say("api-page-nothing", link.language),
     )
     return HTMLResponse(page, headers=_REVALIDATED | VARIES)
 
@@ -133,29 +122,23 @@ async def read_empty_embed(request: Request) -> Response:
 
 
 @router.get("/embed/{snippet}")
-async def read_embed(
-    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, place: Place = None
-) -> Response:
+async def read_embed(link: LinkOf, request: Request) -> Response:
     """A program's trace for a frame; what is shown of it is in the query or the hash."""
-    program = await find_program(service, snippet)
-    baked = await _bake(service, await find_trace(service, program, client), client)
+    baked = await link.make("embed", await link.find_trace(), bake)
     data = await asyncio.to_thread(inside_script, baked.decode())
-    wanted, language = read_place(place), language_of(request.scope)
     return _frame(
         request,
-        title=title_of(program.source, language),
-        links=addresses_of(request, snippet, wanted),
-        step=wanted,
-        pictures=say("api-page-pictures", language),
+        title=link.title,
+        links=link.addresses,
+        step=link.place,
+        pictures=say("api-page-pictures", link.language),
         data=data,
     )
 
 
 @router.get("/embed/{snippet}/trace.json")
 async def read_embedded_trace(
-    snippet: SnippetId,
-    service: ServiceOf,
-    client: Client,
+    link: LinkOf,
     inputs: Annotated[
         str | None, Query(alias="i", max_length=4000, description="JSON by name, in the place of the program's own.")
     ] = None,
@@ -165,12 +148,11 @@ async def read_embedded_trace(
     With other inputs it is the bare trace: whoever asks has the places of its graph already, they follow from shapes.
     Only a program that is kept here is run, and within the rate of links, so that a page of anybody's may ask.
     """
-    program = await find_program(service, snippet)
     if inputs is not None:
-        kept = await find_trace(service, _with_inputs(program, inputs), client)
+        kept = await replace(link, program=_with_inputs(link.program, inputs)).find_trace()
         return Response(await asyncio.to_thread(decompress, kept.stored), media_type=JSON)
-    kept = await find_trace(service, program, client)
-    body = await _bake(service, kept, client)
+    kept = await link.find_trace()
+    body = await link.make("embed", kept, bake)
     return Response(body, media_type=JSON, headers={"ETag": f'"{kept.trace}-kit"'})
 
 
@@ -210,40 +192,22 @@ def _not_built(language: str) -> str:
     )
 
 
-async def _describe(request: Request, service: Service, client: str, snippet: str, place: str | None) -> str:
-    """What a permalink says of itself to whoever previews it; nothing for a program that is not here."""
-    try:
-        program = await find_program(service, snippet)
-    except FactAnswer:
-        return ""
-    language = language_of(request.scope)
-    title = title_of(program.source, language)
-    known = await find_stored(service, program)
-    said = say("api-preview", language)
+async def _describe(link: Link) -> str:
+    """What a permalink says of itself to whoever previews it."""
+    known = await link.find_stored()
+    said = say("api-preview", link.language)
     if known is not None:
         try:
-            selection = selection_of(place, language)
-            address = f"/stop/{known.trace}/{selection}"
-            stop = await service.make_quickly(address, client, describe_stop, known.stored, selection)
+            stop = await link.make("stop", known, describe_stop, selection_of(link.place, link.language))
             where, sentence = json.loads(stop)
-            said = say("api-preview-at", language, where=where, sentence=sentence)
+            said = say("api-preview-at", link.language, where=where, sentence=sentence)
         except (ExportUnavailable, BusyError):
             pass
         except NothingToExport:
-            said = say("api-preview-nothing", language)
+            said = say("api-preview-nothing", link.language)
     return render(
-        "head.html",
-        links=addresses_of(request, snippet, place),
-        title=title,
-        said=said,
-        width=PREVIEW_WIDTH,
-        height=PREVIEW_HEIGHT,
+        "head.html", links=link.addresses, title=link.title, said=said, width=PREVIEW_WIDTH, height=PREVIEW_HEIGHT
     )
-
-
-async def _bake(service: Service, kept: Kept, client: str) -> bytes:
-    """With everything worked out: once for all who ask."""
-    return await service.make_quickly(f"/embed/{kept.trace}", client, bake, kept.stored)
 
 
 def _with_inputs(program: TraceRequest, text: str) -> TraceRequest:

@@ -2,17 +2,19 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 
 from gradwalk.api.errors import FactAnswer
 from gradwalk.api.service import Service
-from gradwalk.engine.runs import RunState
+from gradwalk.api.snippets import SnippetId
+from gradwalk.api.traces import Client, Language, ServiceOf
 from gradwalk.examples.catalogue import EXAMPLES
 from gradwalk.exports.exporter import Direction, Selection
 from gradwalk.protocol.document import join_document
@@ -34,31 +36,6 @@ Place = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Addresses:
-    """Of everything that a link can lead to; absolute, without the place."""
-
-    page: str
-    embed: str
-    noscript: str
-    preview: str
-    oembed: str
-
-
-def addresses_of(request: Request, snippet: str, place: str | None = None) -> Addresses:
-    """The addresses under which the reader reached this server; `place` such as `7.3` goes along."""
-    base = str(request.base_url).rstrip("/")
-    at = f"?s={place}" if place else ""
-    page = f"{base}/t/{snippet}{at}"
-    return Addresses(
-        page=page,
-        embed=f"{base}/embed/{snippet}{at}",
-        noscript=f"{base}/noscript/{snippet}",
-        preview=f"{base}/t/{snippet}/preview.png{at}",
-        oembed=f"{base}/oembed?{urlencode({'url': page})}",
-    )
-
-
 def read_place(text: str | None) -> str | None:
     """`7.3` as it is, None for nothing and for what is no place: a damaged link still opens."""
     return text if text is not None and re.fullmatch(PLACE, text) else None
@@ -73,7 +50,84 @@ def selection_of(place: str | None, language: str = LANGUAGE) -> Selection:
     return Selection(int(step), int(phase) if phase else 1, direction=direction, lang=language)
 
 
-async def find_program(service: Service, snippet: str) -> TraceRequest:
+class Kept(NamedTuple):
+    """A finished trace."""
+
+    trace: str
+    stored: bytes
+    """Compressed."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A program that is kept, as one request asks for it."""
+
+    service: Service
+    client: str
+    language: str
+    base: str
+    """The address under which the reader reached this server."""
+    snippet: str
+    program: TraceRequest
+    place: str | None
+
+    @property
+    def title(self) -> str:
+        """Of its pages."""
+        return title_of(self.program.source, self.language)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Of everything that it can lead to; a place such as `7.3` goes along."""
+        at = f"?s={self.place}" if self.place else ""
+        page = f"{self.base}/t/{self.snippet}{at}"
+        return {
+            "page": page,
+            "embed": f"{self.base}/embed/{self.snippet}{at}",
+            "noscript": f"{self.base}/noscript/{self.snippet}",
+            "preview": f"{self.base}/t/{self.snippet}/preview.png{at}",
+            "oembed": f"{self.base}/oembed?{urlencode({'url': page})}",
+        }
+
+    async def find_stored(self) -> Kept | None:
+        """The trace where it is known already; None also where nobody can say what its name would be."""
+        if self.service.engine.status().versions is None:
+            return None
+        trace = await self.service.identify(self.program)
+        stored = await self.service.find_trace(trace)
+        return None if stored is None else Kept(trace, stored)
+
+    async def find_trace(self) -> Kept:
+        """The trace; an upgrade since the link was made means that the program runs once more.
+
+        Raises:
+            BusyError: there is no room for a run, or links ran too much for this client.
+            FactAnswer: 504, it took too long.
+        """
+        trace = await self.service.identify(self.program)
+        stored = await self.service.find_trace(trace)
+        if stored is not None:
+            return Kept(trace, stored)
+        await self.service.rates.links.take(self.client)
+        run = await self.service.start_trace(trace, self.program, self.client)
+        try:
+            async with asyncio.timeout(RUN_SECONDS_MAX):
+                outcome = await self.service.runs.outcome_of(run)
+        except TimeoutError:
+            outcome = None
+        if outcome is None:
+            raise FactAnswer(HTTPStatus.GATEWAY_TIMEOUT, fact("api-program-waits"))
+        return Kept(trace, await asyncio.to_thread(lambda: compress(join_document(run.log))))
+
+    async def make(self, kind: str, kept: Kept, work: Callable[..., bytes], *arguments: object) -> bytes:
+        """What `work`, a function of `api.reading`, makes of the trace: once for all who ask."""
+        address = "/".join(map(str, (kind, kept.trace, *arguments)))
+        return await self.service.make_quickly(address, self.client, work, kept.stored, *arguments)
+
+
+async def open_link(
+    snippet: SnippetId, request: Request, service: ServiceOf, client: Client, language: Language, place: Place = None
+) -> Link:
     """What was kept under a snippet's address.
 
     Raises:
@@ -83,49 +137,13 @@ async def find_program(service: Service, snippet: str) -> TraceRequest:
     if body is None:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-no-program"))
     try:
-        return TraceRequest.model_validate(orjson.loads(body))
+        program = TraceRequest.model_validate(orjson.loads(body))
     except ValueError as error:
         raise FactAnswer(HTTPStatus.NOT_FOUND, fact("api-program-unreadable")) from error
+    return Link(service, client, language, str(request.base_url).rstrip("/"), snippet, program, read_place(place))
 
 
-class Kept(NamedTuple):
-    """A finished trace."""
-
-    trace: str
-    stored: bytes
-    """Compressed."""
-
-
-async def find_stored(service: Service, request: TraceRequest) -> Kept | None:
-    """The trace of a program where it is known already; None also where nobody can say what its name would be."""
-    if service.engine.status().versions is None:
-        return None
-    trace = await service.identify(request)
-    stored = await service.find_trace(trace)
-    return None if stored is None else Kept(trace, stored)
-
-
-async def find_trace(service: Service, request: TraceRequest, client: str) -> Kept:
-    """The trace of a program; an upgrade since the link was made means that it runs once more.
-
-    Raises:
-        BusyError: there is no room for a run, or links ran too much for this client.
-        FactAnswer: 504, it took too long.
-    """
-    trace = await service.identify(request)
-    stored = await service.find_trace(trace)
-    if stored is not None:
-        return Kept(trace, stored)
-    await service.rates.links.take(client)
-    run = await service.start_trace(trace, request, client)
-    with run.follower():
-        try:
-            async with asyncio.timeout(RUN_SECONDS_MAX):
-                while run.state is not RunState.DONE:
-                    await run.news_after(len(run.log), RUN_SECONDS_MAX)
-        except TimeoutError as error:
-            raise FactAnswer(HTTPStatus.GATEWAY_TIMEOUT, fact("api-program-waits")) from error
-    return Kept(trace, await asyncio.to_thread(lambda: compress(join_document(run.log))))
+LinkOf = Annotated[Link, Depends(open_link)]
 
 
 def title_of(source: str, language: str) -> str:

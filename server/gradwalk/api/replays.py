@@ -15,7 +15,6 @@ from starlette.responses import Response
 from gradwalk.api.bodies import ReplayRoute
 from gradwalk.api.errors import FactAnswer, answer_problem
 from gradwalk.api.service import Service
-from gradwalk.api.streams import PING_SECONDS
 from gradwalk.api.traces import (
     EVENT_STREAM,
     NOT_FOUND,
@@ -27,7 +26,7 @@ from gradwalk.api.traces import (
     TraceId,
     find_or_run,
 )
-from gradwalk.engine.runs import Run, RunState
+from gradwalk.engine.runs import Run
 from gradwalk.protocol.document import encode
 from gradwalk.protocol.facts import fact
 from gradwalk.protocol.problems import problem
@@ -161,10 +160,8 @@ def _limits_alone(request: TraceRequest) -> ResolvedLimits:
 
 
 async def _answer(service: Service, run: Run, language: str) -> Response:
-    with run.follower():
-        while run.state is not RunState.DONE and not service.runs.is_stopping:
-            await run.news_after(len(run.log), PING_SECONDS)
-    if run.log and run.outcome is not None and run.outcome.lasting:
+    outcome = await service.runs.outcome_of(run)
+    if run.log and outcome is not None and outcome.lasting:
         return Response(run.log[0], media_type="application/json")
-    found = run.outcome.problem if run.outcome is not None else None
+    found = outcome and outcome.problem
     return answer_problem(HTTPStatus.CONFLICT, found or problem("internal", fact("problem-going-down")), language)

@@ -25,6 +25,7 @@ _BATCH_BYTES = 128 << 10
 """A batch that has reached it is full: putting two megabytes together takes a millisecond of the event loop."""
 RETAINED_BYTES_MAX = 64 << 20
 """Of results that are not kept, whatever their time; the oldest go first."""
+_PATIENCE_SECONDS = 60.0
 _TOGETHER_SECONDS = 0.016
 """As long as a screen shows one picture."""
 
@@ -247,6 +248,15 @@ class Runs:
             run = self._make(run_id, job)
             follow(run, run.cancellation)
         return self._runs.get(run_id)
+
+    async def outcome_of(self, run: Run) -> Outcome | None:
+        """Follows it to its end; None where the server goes down before."""
+        with run.follower():
+            while run.state is not RunState.DONE:
+                if self.is_stopping:
+                    return None
+                await run.change(_PATIENCE_SECONDS)
+        return run.outcome
 
     def _make(self, run_id: str, job: Job) -> Run:
         run = self._runs[run_id] = Run(run_id, job, self._engine, self._abandon_seconds, self._finish)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradwalk.engine.engine import Lane
-from gradwalk.engine.fairness import FairQueue, Usage
+from gradwalk.engine.fairness import Usage, in_order
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,8 @@ def test_jobs_leave_in_the_order_of_the_rule(drawn, seconds, running, random):
     for client, used in seconds.items():
         usage.note(client, used)
     jobs = [Job(lane, client, number) for number, (lane, client) in enumerate(drawn)]
-    queue: FairQueue[Job] = FairQueue(usage)
-    random.shuffle(pushed := list(jobs))
-    for job in pushed:
-        queue.push(job)
-    assert [queue.count_of(client) for client in "abcd"] == [
-        sum(job.client == client for job in jobs) for client in "abcd"
-    ]
-    while jobs:
-        expected = first_by_the_rule(jobs, running, seconds)
-        assert queue.in_order(running)[0] == expected
-        assert queue.pop(running) == expected
-        jobs.remove(expected)
-        assert len(queue) == len(jobs)
+    random.shuffle(waiting := list(jobs))
+    while waiting:
+        first = in_order(waiting, running, usage)[0]
+        assert first == first_by_the_rule(waiting, running, seconds)
+        waiting.remove(first)

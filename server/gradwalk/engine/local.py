@@ -18,7 +18,7 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from gradwalk.engine.engine import BusyError, EngineStatus, Lane, Order, Sink
-from gradwalk.engine.fairness import FairQueue, Usage, Waiting, count_by_client
+from gradwalk.engine.fairness import Usage, Waiting, count_by_client, in_order
 from gradwalk.engine.job import CALLED_OFF, OUR_FAULT, Outcome, execute, refuse
 from gradwalk.engine.rates import OwnRate
 from gradwalk.protocol.events import Versions
@@ -79,8 +79,8 @@ class LocalEngine:
         self._cpu = cpu
         self._numbers = itertools.count()
         self._usage = Usage()
-        self._queue: FairQueue[_Work] = FairQueue(self._usage)
-        self._postponed: FairQueue[_Work] = FairQueue(self._usage)
+        self._waiting: list[_Work] = []
+        """For a quick place; or, where they are slow, postponed until there is a slow one."""
         self._running: set[_Work] = set()
         self._is_closed = False
         self._started = 0
@@ -106,11 +106,11 @@ class LocalEngine:
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
         with self._change:
-            if len(self._queue) + len(self._postponed) >= self._waiting_max:
+            if len(self._waiting) >= self._waiting_max:
                 raise BusyError(self._seconds_until_room())
-            if self._queue.count_of(order.client) + self._postponed.count_of(order.client) >= self._client_waiting_max:
+            if count_by_client(self._waiting)[order.client] >= self._client_waiting_max:
                 raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
-            self._queue.push(_Work(order.lane, order.client, next(self._numbers), order, sink, cancellation))
+            self._waiting.append(_Work(order.lane, order.client, next(self._numbers), order, sink, cancellation))
             self._let_pass(order.client)
             self._has_newer_than_places = True
             self._change.notify_all()
@@ -125,8 +125,8 @@ class LocalEngine:
         with self._change:
             now = time.monotonic()
             if now >= self._places_expire or (self._has_newer_than_places and sink not in self._places):
-                order = self._queue.in_order(count_by_client(self._running))
-                self._places = WeakKeyDictionary({work.sink: place for place, work in enumerate(order)})
+                order = enumerate(self._in_order(count_by_client(self._running)))
+                self._places = WeakKeyDictionary({work.sink: place for place, work in order})
                 self._places_expire = now + _PLACES_SECONDS
                 self._has_newer_than_places = False
             return self._places.get(sink, 0)
@@ -134,15 +134,16 @@ class LocalEngine:
     def status(self) -> EngineStatus:
         with self._change:
             started, running = self._started, len(self._running)
-            waiting = {lane: self._queue.count_in(lane) + self._postponed.count_in(lane) for lane in Lane}
+            lanes = [work.lane for work in self._waiting]
         protection = self._sandbox.protection
         ready = self._sandbox.is_ready and protection is not None
+        waiting = {lane: lanes.count(lane) for lane in Lane}
         return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection, installed_versions())
 
     def close(self) -> None:
         with self._change:
             self._is_closed = True
-            abandoned = self._queue.take_all() + self._postponed.take_all()
+            abandoned, self._waiting = self._waiting, []
             running = list(self._running)
             self._change.notify_all()
         for work in running:
@@ -179,15 +180,17 @@ class LocalEngine:
         quick = [work for work in staying if not work.is_slow]
         slow = [work for work in staying if work.is_slow]
         batch = [work for work in slow if work.lane is Lane.BATCH]
-        if self._postponed.count_in(Lane.LIVE) and len(slow) >= self._slow_max:
-            in_the_way = batch[:1] or self._second_places(slow, count_by_client(staying))
+        postponed = self._in_order(count_by_client(staying), is_slow=True)
+        if postponed and postponed[0].lane is Lane.LIVE and len(slow) >= self._slow_max:
+            in_the_way = batch[:1] or self._second_places(slow, postponed[0].client, count_by_client(staying))
             if in_the_way:
                 in_the_way[0].cancellation.postpone()
                 return 0.0
         # What somebody looks at never makes room for what nobody does.
-        if not self._queue or len(quick) < self._running_max:
+        queue = self._in_order(count_by_client(self._running))
+        if not queue or len(quick) < self._running_max:
             return None
-        waiting = self._queue.first(count_by_client(self._running))
+        waiting = queue[0]
         movable = [work for work in quick if work.lane >= waiting.lane]
         if not movable:
             return None
@@ -216,11 +219,9 @@ class LocalEngine:
         has_had_more = int(self._usage.of(waiting.client)) > int(self._usage.of(work.client))
         return _QUICK_SECONDS_BEFORE_OTHERS if has_had_more else QUICK_SECONDS
 
-    def _second_places(self, slow: list[_Work], running: Counter[str]) -> list[_Work]:
-        """Slow places of clients that have others, where one that has none waits for a place."""
-        if running[self._postponed.first(running).client]:
-            return []
-        return [work for work in slow if running[work.client] > 1]
+    def _second_places(self, slow: list[_Work], client: str, running: Counter[str]) -> list[_Work]:
+        """Slow places of clients that have others, where a client that has none waits for a place."""
+        return [] if running[client] else [work for work in slow if running[work.client] > 1]
 
     def _work(self) -> None:
         while (work := self._await_turn()) is not None:
@@ -233,7 +234,7 @@ class LocalEngine:
                 if postponed:
                     work.cancellation.resume()
                     work.is_slow = True
-                    self._postponed.push(work)
+                    self._waiting.append(work)
                 elif work.lane is Lane.LIVE:
                     self._usual_seconds += _NEWEST_SHARE * (seconds - self._usual_seconds)
                 self._change.notify_all()
@@ -258,14 +259,20 @@ class LocalEngine:
     def _next(self) -> _Work | None:
         slow = sum(work.is_slow for work in self._running)
         running = count_by_client(self._running)
-        if self._queue and len(self._running) - slow < self._running_max:
+        if len(self._running) - slow < self._running_max and (queue := self._in_order(running)):
             self._started += 1
-            return self._queue.pop(running)
-        if self._postponed and slow < self._slow_max:
-            work = self._postponed.pop(running)
+            work = queue[0]
+        elif slow < self._slow_max and (postponed := self._in_order(running, is_slow=True)):
+            work = postponed[0]
             work.cancellation.step_back()
-            return work
-        return None
+        else:
+            return None
+        self._waiting.remove(work)
+        return work
+
+    def _in_order(self, running: Counter[str], *, is_slow: bool = False) -> list[_Work]:
+        """Those that wait for a quick place, or for a slow one."""
+        return in_order([work for work in self._waiting if work.is_slow is is_slow], running, self._usage)
 
     def _carry_out(self, work: _Work) -> Outcome:
         job = work.order.job
@@ -297,5 +304,4 @@ class LocalEngine:
         return not work.answer.is_complete if work.answer is not None else not outcome.lasting
 
     def _seconds_until_room(self) -> int:
-        waiting = len(self._queue) + len(self._postponed)
-        return max(1, math.ceil(waiting * self._usual_seconds / self._running_max))
+        return max(1, math.ceil(len(self._waiting) * self._usual_seconds / self._running_max))

@@ -1,6 +1,5 @@
 """Both engines, opened once per test worker, with one place each."""
 
-import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -22,10 +21,9 @@ WAITING_MAX = 3
 
 
 @pytest.fixture(scope="session")
-def local(sandboxes: Callable[[], Sandbox]) -> Iterator[Open]:
+def local(sandboxes: Callable[[], Sandbox]) -> Open:
     """The pool of this process, on the sandbox that other tests use too."""
-    with local_engine(sandboxes(), 1, WAITING_MAX) as opened:
-        yield opened
+    return local_engine(sandboxes(), 1, WAITING_MAX)
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +50,7 @@ def celery(celery_redis: Redis) -> Iterator[Open]:
             await until(lambda: engine.status().ready)
             yield engine, store, rates.cpu
         finally:
-            await asyncio.to_thread(engine.close)
+            await engine.close()
             await store.close()
             await rates.close()
 

@@ -1,7 +1,7 @@
 """What a test opens an engine with, and the pool of this process."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gradwalk.engine.engine import Engine
 from gradwalk.engine.local import LocalEngine
@@ -21,22 +21,21 @@ CPU_SECONDS = 10_000
 CPU_RATE = f"{CPU_SECONDS}/day"
 
 
-@contextmanager
-def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Iterator[Open]:
-    """The pool, the same for every opening; it closes its sandbox."""
-    cpu = OwnRate(CPU_RATE, fact("api-busy-cpu"))
-    engine = LocalEngine(sandbox, running_max=places, waiting_max=waiting_max, cpu=cpu)
-    engine.start()
+def local_engine(sandbox: Sandbox, places: int, waiting_max: int) -> Open:
+    """The pool, anew with every opening."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Opened]:
-        await until(lambda: engine.status().ready)
-        yield engine, None, cpu
+        cpu = OwnRate(CPU_RATE, fact("api-busy-cpu"))
+        engine = LocalEngine(sandbox, running_max=places, waiting_max=waiting_max, cpu=cpu)
+        engine.start()
+        try:
+            await until(lambda: engine.status().ready)
+            yield engine, None, cpu
+        finally:
+            await engine.close()
 
-    try:
-        yield opened
-    finally:
-        engine.close()
+    return opened
 
 
 def address(source: str) -> str:

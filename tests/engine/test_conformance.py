@@ -237,30 +237,29 @@ async def test_a_client_that_had_more_has_its_place_and_the_processor_later(
     start_sandbox: Callable[..., Sandbox],
 ) -> None:
     sandbox = start_sandbox(wall_seconds=60)
-    with local_engine(sandbox, 1, 4) as opened:
-        async with opened() as (engine, *_):
-            runs = runs_of(engine, [], abandon_seconds=60)
+    async with local_engine(sandbox, 1, 4)() as (engine, *_):
+        runs = runs_of(engine, [], abandon_seconds=60)
 
-            async def start(number: int, client: str) -> tuple[Run, int]:
-                others = children_of(sandbox.launcher.pid)
-                run = await ask(runs, f"while {number}: pass", client=client)
-                await until(lambda: run.state is RunState.RUNNING and children_of(sandbox.launcher.pid) - others)
-                [child] = children_of(sandbox.launcher.pid) - others
-                return run, child
+        async def start(number: int, client: str) -> tuple[Run, int]:
+            others = children_of(sandbox.launcher.pid)
+            run = await ask(runs, f"while {number}: pass", client=client)
+            await until(lambda: run.state is RunState.RUNNING and children_of(sandbox.launcher.pid) - others)
+            [child] = children_of(sandbox.launcher.pid) - others
+            return run, child
 
-            def nice(child: int) -> int:
-                return os.getpriority(os.PRIO_PROCESS, child) - os.getpriority(os.PRIO_PROCESS, sandbox.launcher.pid)
+        def nice(child: int) -> int:
+            return os.getpriority(os.PRIO_PROCESS, child) - os.getpriority(os.PRIO_PROCESS, sandbox.launcher.pid)
 
-            await read_all(await ask(runs, BURNING.format(number=4).replace("0.5", "5"), client="greedy"))
-            alone, child = await start(1, "greedy")
-            assert nice(child) == 0, "nobody else is here"
-            await end(alone)
-            modest, _ = await start(2, "modest")
-            began = time.monotonic()
-            greedy, child = await start(3, "greedy")
-            assert time.monotonic() - began > 5 * QUICK_SECONDS
-            await until(lambda: nice(child) > 1)
-            await end(greedy, modest)
+        await read_all(await ask(runs, BURNING.format(number=4).replace("0.5", "5"), client="greedy"))
+        alone, child = await start(1, "greedy")
+        assert nice(child) == 0, "nobody else is here"
+        await end(alone)
+        modest, _ = await start(2, "modest")
+        began = time.monotonic()
+        greedy, child = await start(3, "greedy")
+        assert time.monotonic() - began > 5 * QUICK_SECONDS
+        await until(lambda: nice(child) > 1)
+        await end(greedy, modest)
 
 
 async def leave(cpu: Rate, *clients: str, seconds: float) -> None:
@@ -336,6 +335,6 @@ async def test_closing_tells_every_waiting_job() -> None:
     engine = LocalEngine(Sandbox(), running_max=1, waiting_max=2, cpu=cpu)  # never started
     runs = runs_of(engine, [])
     waiting = [await ask(runs, f"x + {n}") for n in range(2)]
-    await asyncio.to_thread(engine.close)
+    await engine.close()
     await until(lambda: all(run.state is RunState.DONE for run in waiting))
     assert [run.outcome.lasting for run in waiting] == [False, False]

@@ -1,5 +1,6 @@
 """The application: routes, middleware, and what lives as long as the server does."""
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -88,3 +89,4 @@ async def _live(app: FastAPI) -> AsyncIterator[None]:
     gc.set_threshold(*_RELAXED_COLLECTION)
     yield
     await service.close()
+    await asyncio.to_thread(app.state.sandbox.close)

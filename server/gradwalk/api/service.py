@@ -195,7 +195,7 @@ class Service:
         await self.rooms.close()
         self.documents.close()
         self._writing.shutdown(wait=False)
-        await asyncio.to_thread(self.engine.close)
+        await self.engine.close()
         await self.runs.settle()
         await self.store.close()
         await self.rates.close()

@@ -38,7 +38,6 @@ PATIENCE_SECONDS = 5.0
 """The message of a run that has not begun in this time may be lost: it is sent again, then after twice the time."""
 _AGAIN_SECONDS = 0.25
 _PUBLISHERS = 2
-_CLOSING_SECONDS = 3.0
 _NOBODY_SECONDS = 2
 _LEVELS = ("none", "partial", "full")
 
@@ -93,10 +92,8 @@ class CeleryEngine:
         self._sending = ThreadPoolExecutor(_PUBLISHERS, thread_name_prefix="engine-publisher")
         self._tasks: set[asyncio.Future[Any]] = set()
         self._status = EngineStatus(ready=False, started=0, running=0, waiting={}, layers={}, workers=0)
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        self._loop = asyncio.get_running_loop()
         self._in_background(self._keep_doing(self._read_news, 0.0))
         self._in_background(self._keep_doing(self._look_after, TEND_SECONDS))
 
@@ -121,17 +118,13 @@ class CeleryEngine:
     def status(self) -> EngineStatus:
         return self._status
 
-    def close(self) -> None:
-        if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(_CLOSING_SECONDS)
-        self._sending.shutdown(cancel_futures=True)
-        self._broker.close()
-
-    async def _shut(self) -> None:
+    async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
         for follower in list(self._followers.values()):
             self._finish(follower, CALLED_OFF)
+        self._sending.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._broker.close)
         await self._listener.aclose()
         await self._connection.aclose()
 

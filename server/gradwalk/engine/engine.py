@@ -113,5 +113,5 @@ class Engine(Protocol):
     def status(self) -> EngineStatus:
         """As of now."""
 
-    def close(self) -> None:
-        """Ends everything that runs or waits here; every sink still hears `finished`. Not to be called on the loop."""
+    async def close(self) -> None:
+        """Ends everything that runs or waits here; every sink still hears `finished`."""

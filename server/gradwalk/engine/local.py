@@ -1,18 +1,21 @@
 """The embedded engine: a bounded pool in this process. Its threads only wait on pipes; the children do the work.
 
+Everything else happens on the event loop.
+
 A run begins in a quick place. One that is still there after a moment while others wait is not quick: it moves to a
 slow place, where it gets what the others leave of the processor; where all of those are taken, it is postponed and
 begins anew later (programs are deterministic, so its readers see no gap). So a crowd of endless loops costs an honest
 program a moment, not minutes.
 """
 
+import asyncio
 import itertools
 import logging
 import math
 import sys
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -40,7 +43,7 @@ _QUICK_SECONDS_BEFORE_OTHERS = 1.0
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _PLACES_SECONDS = 0.1
-_JOIN_SECONDS = 1.0
+_CLOSING_SECONDS = 1.0
 _KEEPER_SECONDS = 1.0
 
 
@@ -81,11 +84,12 @@ class LocalEngine:
         self._usage = Usage()
         self._waiting: list[_Work] = []
         """For a quick place; or, where they are slow, postponed until there is a slow one."""
-        self._running: set[_Work] = set()
-        self._is_closed = False
+        self._running: dict[_Work, asyncio.Task[None]] = {}
+        self._is_open = False
         self._started = 0
-        self._change = threading.Condition()
-        self._threads: list[threading.Thread] = []
+        self._threads = ThreadPoolExecutor(self._running_max + self._slow_max, thread_name_prefix="engine")
+        self._keeping: list[asyncio.Task[None]] = []
+        self._balancing: asyncio.TimerHandle | None = None
         self._usual_seconds = _FIRST_GUESS_SECONDS
         self._places: WeakKeyDictionary[Sink, int] = WeakKeyDictionary()
         """How many jobs come before that of a sink, as of a moment ago: everybody who waits asks every second."""
@@ -93,27 +97,18 @@ class LocalEngine:
         self._has_newer_than_places = False
 
     def start(self) -> None:
-        places = self._running_max + self._slow_max
-        self._threads = [
-            threading.Thread(target=self._work, name=f"engine-{number}", daemon=True) for number in range(places)
-        ]
-        helpers = [
-            threading.Thread(target=self._keep_ready, name="engine-keeper", daemon=True),
-            threading.Thread(target=self._make_room, name="engine-balancer", daemon=True),
-        ]
-        for thread in (*helpers, *self._threads):
-            thread.start()
+        self._is_open = True
+        self._keeping.append(asyncio.create_task(self._keep_ready()))
 
     async def submit(self, order: Order, sink: Sink, cancellation: Cancellation) -> None:
-        with self._change:
-            if len(self._waiting) >= self._waiting_max:
-                raise BusyError(self._seconds_until_room())
-            if count_by_client(self._waiting)[order.client] >= self._client_waiting_max:
-                raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
-            self._waiting.append(_Work(order.lane, order.client, next(self._numbers), order, sink, cancellation))
-            self._let_pass(order.client)
-            self._has_newer_than_places = True
-            self._change.notify_all()
+        if len(self._waiting) >= self._waiting_max:
+            raise BusyError(self._seconds_until_room())
+        if count_by_client(self._waiting)[order.client] >= self._client_waiting_max:
+            raise BusyError(self._seconds_until_room(), fact("api-busy-client-queue"))
+        self._waiting.append(_Work(order.lane, order.client, next(self._numbers), order, sink, cancellation))
+        self._let_pass(order.client)
+        self._has_newer_than_places = True
+        self._balance()
 
     async def find(self, run_id: str) -> None:  # noqa: ARG002 (there is no other server)
         return None
@@ -122,57 +117,64 @@ class LocalEngine:
         return installed_versions()
 
     def jobs_ahead_of(self, sink: Sink) -> int:
-        with self._change:
-            now = time.monotonic()
-            if now >= self._places_expire or (self._has_newer_than_places and sink not in self._places):
-                order = enumerate(self._in_order(count_by_client(self._running)))
-                self._places = WeakKeyDictionary({work.sink: place for place, work in order})
-                self._places_expire = now + _PLACES_SECONDS
-                self._has_newer_than_places = False
-            return self._places.get(sink, 0)
+        now = time.monotonic()
+        if now >= self._places_expire or (self._has_newer_than_places and sink not in self._places):
+            order = enumerate(self._in_order(count_by_client(self._running)))
+            self._places = WeakKeyDictionary({work.sink: place for place, work in order})
+            self._places_expire = now + _PLACES_SECONDS
+            self._has_newer_than_places = False
+        return self._places.get(sink, 0)
 
     def status(self) -> EngineStatus:
-        with self._change:
-            started, running = self._started, len(self._running)
-            lanes = [work.lane for work in self._waiting]
+        lanes = [work.lane for work in self._waiting]
         protection = self._sandbox.protection
-        ready = self._sandbox.is_ready and protection is not None
-        waiting = {lane: lanes.count(lane) for lane in Lane}
-        return EngineStatus(ready, started, running, waiting, self._sandbox.layers, protection, installed_versions())
+        return EngineStatus(
+            ready=self._sandbox.is_ready and protection is not None,
+            started=self._started,
+            running=len(self._running),
+            waiting={lane: lanes.count(lane) for lane in Lane},
+            layers=self._sandbox.layers,
+            protection=protection,
+            versions=installed_versions(),
+        )
 
-    def close(self) -> None:
-        with self._change:
-            self._is_closed = True
-            abandoned, self._waiting = self._waiting, []
-            running = list(self._running)
-            self._change.notify_all()
-        for work in running:
-            work.cancellation.cancel()
-        self._sandbox.close()
+    async def close(self) -> None:
+        self._is_open = False
+        abandoned, self._waiting = self._waiting, []
         for work in abandoned:
             work.sink.finished(CALLED_OFF)
-        for thread in self._threads:
-            thread.join(_JOIN_SECONDS)
+        for work in self._running:
+            work.cancellation.cancel()
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=_CLOSING_SECONDS)
+        # Those whose child cannot be had would take longer.
+        for task in (*self._running.values(), *self._keeping):
+            task.cancel()
+        self._threads.shutdown(wait=False)
 
-    def _keep_ready(self) -> None:
+    async def _keep_ready(self) -> None:
         """Starts what makes children, and again when it has died, so that the next run need not wait for it."""
-        while not self._is_closed:
+        while self._is_open:
             try:
                 if not self._sandbox.is_ready:
-                    self._sandbox.start()
+                    await asyncio.to_thread(self._sandbox.start)
                 if self._sandbox.protection is None:
-                    self._sandbox.measure()
+                    await asyncio.to_thread(self._sandbox.measure)
             except LauncherGoneError:
-                if not self._is_closed:
-                    log.exception("children cannot be made")
-            with self._change:
-                self._change.wait_for(lambda: self._is_closed, _KEEPER_SECONDS)
+                log.exception("children cannot be made")
+            await asyncio.sleep(_KEEPER_SECONDS)
 
-    def _make_room(self) -> None:
-        """Moves runs that are not quick out of the way of those that may be."""
-        with self._change:
-            while not self._is_closed:
-                self._change.wait(self._move_slow_runs())
+    def _balance(self) -> None:
+        """Begins what there is a place for, and moves runs that are not quick out of the way of those that may be."""
+        while self._is_open and (work := self._next()) is not None:
+            work.began = time.monotonic()
+            self._running[work] = asyncio.create_task(self._run(work))
+            for client in {other.client for other in self._running}:
+                self._let_pass(client)
+        if self._balancing is not None:
+            self._balancing.cancel()
+        seconds = self._move_slow_runs()
+        self._balancing = None if seconds is None else asyncio.get_running_loop().call_later(seconds, self._balance)
 
     def _move_slow_runs(self) -> float | None:
         """Seconds until there may be something to do again; None until something changes."""
@@ -202,7 +204,6 @@ class LocalEngine:
         if len(slow) < self._slow_max:
             oldest.is_slow = True
             oldest.cancellation.step_back()
-            self._change.notify_all()
         elif oldest.lane is Lane.LIVE and batch:
             batch[0].cancellation.postpone()
         else:
@@ -223,38 +224,23 @@ class LocalEngine:
         """Slow places of clients that have others, where a client that has none waits for a place."""
         return [] if running[client] else [work for work in slow if running[work.client] > 1]
 
-    def _work(self) -> None:
-        while (work := self._await_turn()) is not None:
-            outcome = self._carry_out(work)
-            with self._change:
-                self._running.discard(work)
-                seconds = time.monotonic() - work.began
-                self._usage.note(work.client, seconds)
-                postponed = self._has_stopped_short(work, outcome) and not self._is_closed
-                if postponed:
-                    work.cancellation.resume()
-                    work.is_slow = True
-                    self._waiting.append(work)
-                elif work.lane is Lane.LIVE:
-                    self._usual_seconds += _NEWEST_SHARE * (seconds - self._usual_seconds)
-                self._change.notify_all()
-            if not postponed:
+    async def _run(self, work: _Work) -> None:
+        outcome = CALLED_OFF
+        try:
+            outcome = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, work)
+        finally:
+            del self._running[work]
+            seconds = time.monotonic() - work.began
+            self._usage.note(work.client, seconds)
+            if self._has_stopped_short(work, outcome) and self._is_open:
+                work.cancellation.resume()
+                work.is_slow = True
+                self._waiting.append(work)
+            else:
                 work.sink.finished(outcome)
-
-    def _await_turn(self) -> _Work | None:
-        """The next job, as soon as there is a place for it; None when the engine is closed."""
-        with self._change:
-            while not self._is_closed:
-                work = self._next()
-                if work is not None:
-                    work.began = time.monotonic()
-                    self._running.add(work)
-                    for client in {other.client for other in self._running}:
-                        self._let_pass(client)
-                    self._change.notify_all()
-                    return work
-                self._change.wait()
-        return None
+                if work.lane is Lane.LIVE:
+                    self._usual_seconds += _NEWEST_SHARE * (seconds - self._usual_seconds)
+            self._balance()
 
     def _next(self) -> _Work | None:
         slow = sum(work.is_slow for work in self._running)

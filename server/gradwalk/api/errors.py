@@ -29,20 +29,21 @@ from gradwalk.rooms.room import (
     NotAParticipant,
     NotAsked,
     NotThePresenter,
-    RoomError,
     RoomsFull,
     RoomsOutOfReach,
 )
 from gradwalk.store.store import StoreError
 from gradwalk.words.catalogue import say, tell, tell_attribute
+from gradwalk.words.errors import FactError
 
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_ROOM_RETRY_SECONDS = "30"
+_ROOM_RETRY_SECONDS = 30
 _PASSING = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)
-_ROOM_ERRORS: dict[type[RoomError], HTTPStatus] = {
+_FACT_ERRORS: dict[type[FactError], HTTPStatus] = {
+    BusyError: HTTPStatus.TOO_MANY_REQUESTS,
     NoSuchRoom: HTTPStatus.NOT_FOUND,
     NotThePresenter: HTTPStatus.FORBIDDEN,
     NotAParticipant: HTTPStatus.FORBIDDEN,
@@ -127,10 +128,13 @@ def too_long_answer(scope: Scope) -> Response:
     return error_answer(scope, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact("api-too-long"), kind="too_big")
 
 
-def busy_answer(scope: Scope, error: BusyError) -> Response:
-    """For what has to wait; `Retry-After` says how long."""
-    headers = {"Retry-After": str(error.retry_after_seconds)}
-    return error_answer(scope, HTTPStatus.TOO_MANY_REQUESTS, error.fact, kind="busy", headers=headers)
+def fact_answer(scope: Scope, error: FactError) -> Response:
+    """For what has to wait, where `Retry-After` says how long, and for what is the matter with a room."""
+    status = next(found for kind, found in _FACT_ERRORS.items() if isinstance(error, kind))
+    if status is not HTTPStatus.TOO_MANY_REQUESTS:
+        return error_answer(scope, status, error.fact)
+    seconds = error.retry_after_seconds if isinstance(error, BusyError) else _ROOM_RETRY_SECONDS
+    return error_answer(scope, status, error.fact, kind="busy", headers={"Retry-After": str(seconds)})
 
 
 async def _answer_http(request: Request, error: HTTPException) -> Response:
@@ -151,20 +155,13 @@ async def _answer_invalid(request: Request, error: RequestValidationError) -> Re
     return error_answer(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, describe_invalid(error.errors()))
 
 
-async def _answer_busy(request: Request, error: BusyError) -> Response:
-    return busy_answer(request.scope, error)
+async def _answer_fact(request: Request, error: FactError) -> Response:
+    return fact_answer(request.scope, error)
 
 
 async def _answer_store(request: Request, error: StoreError) -> Response:
     log.error("store: %s", error)
     return error_answer(request.scope, HTTPStatus.SERVICE_UNAVAILABLE, fact("api-store"), kind="internal")
-
-
-async def _answer_room(request: Request, error: RoomError) -> Response:
-    status = next(found for kind, found in _ROOM_ERRORS.items() if isinstance(error, kind))
-    busy = status is HTTPStatus.TOO_MANY_REQUESTS
-    headers = {"Retry-After": _ROOM_RETRY_SECONDS} if busy else None
-    return error_answer(request.scope, status, error.fact, kind="busy" if busy else "protocol", headers=headers)
 
 
 async def _answer_bug(request: Request, error: Exception) -> Response:
@@ -175,9 +172,8 @@ async def _answer_bug(request: Request, error: Exception) -> Response:
 ERROR_HANDLERS: Final[dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
     HTTPException: _answer_http,
     RequestValidationError: _answer_invalid,
-    BusyError: _answer_busy,
+    **dict.fromkeys(_FACT_ERRORS, _answer_fact),
     StoreError: _answer_store,
-    RoomError: _answer_room,
     Exception: _answer_bug,
 }
 """From exceptions to answers."""

@@ -96,7 +96,7 @@ class Making:
                 await run.change(QUEUE_NEWS_SECONDS if run.state is RunState.QUEUED else PING_SECONDS)
 
     async def finish(self) -> bytes:
-        """The file, after `progress`.
+        """The file, as soon as it is made.
 
         Raises:
             NoFileError: there is none; the problem says why.
@@ -111,7 +111,7 @@ class Making:
             except (NothingToExport, ExportUnavailable) as refusal:
                 raise NoFileError(say_why(type(refusal).__name__, refusal.fact)) from refusal
         if self.run is not None:
-            outcome = self.run.outcome or CALLED_OFF
+            outcome = await self.service.runs.outcome_of(self.run) or CALLED_OFF
             if outcome.problem is not None:
                 raise NoFileError(outcome.problem)
             if self.run.log:
@@ -157,8 +157,6 @@ FileOf = Annotated[Making, Depends(_begin)]
 async def export_trace(making: FileOf, wanted: Wanted, language: Language) -> Response:
     """The whole trace, or one still of it: the last step unless `step` says another."""
     exporter = making.exporter
-    async for _ in making.progress():
-        pass
     try:
         body = await making.finish()
     except NoFileError as refusal:

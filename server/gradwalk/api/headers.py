@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwalk.api.clients import client_of
-from gradwalk.api.errors import busy_answer, error_answer, too_long_answer
+from gradwalk.api.errors import error_answer, fact_answer, too_long_answer
 from gradwalk.api.memory import MemoryCap
 from gradwalk.api.settings import Settings
 from gradwalk.api.turns import Turns
@@ -122,7 +122,7 @@ class Guard:
             # Of this server alone: what is paid for is its own time, before any of it is spent.
             await self._bodies.take(await client_of(HTTPConnection(scope)), length)
         except BusyError as busy:
-            return busy_answer(scope, busy)
+            return fact_answer(scope, busy)
         return self._busy(scope)
 
     def _busy(self, scope: Scope) -> ASGIApp | None:

@@ -1982,10 +1982,10 @@ player-queue-only = jetzt: { $name }, sonst war nichts bereit
 player-queue-leaf = jetzt: { $name }, Blätter gehen vor
 player-queue-last = jetzt: { $name }, von dem, was bereit war, zuletzt gebaut
 player-queue-title = Von dem, was bereit ist, führt die Engine den zuletzt gebauten Knoten aus; das Aufaddieren an einem Blatt geht vor.
-player-order = Die Engine führt { $count ->
-        [one] einen Knoten
-       *[other] { $count } Knoten
-    } aus, jeden, sobald alles da ist, worauf er wartet:
+player-order = { $count ->
+        [one] Die Engine führt einen Knoten aus, sobald alles da ist, worauf er wartet:
+       *[other] Die Engine führt { $count } Knoten aus, jeden, sobald alles da ist, worauf er wartet:
+    }
 player-order-waits = wartet auf { $count }
 player-order-more = und { $count } weitere
 player-summands-more = { $count } weitere

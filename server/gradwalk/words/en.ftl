@@ -1983,10 +1983,10 @@ player-queue-only = now: { $name }, nothing else was ready
 player-queue-leaf = now: { $name }, leaves go first
 player-queue-last = now: { $name }, of what was ready the one built last
 player-queue-title = Of what is ready the engine runs the node that was built last; a leaf’s accumulation goes first.
-player-order = The engine will run { $count ->
-        [one] one node
-       *[other] { $count } nodes
-    }, each as soon as everything has come that it waits for:
+player-order = { $count ->
+        [one] The engine will run one node, as soon as everything has come that it waits for:
+       *[other] The engine will run { $count } nodes, each as soon as everything has come that it waits for:
+    }
 player-order-waits = waits for { $count }
 player-order-more = and { $count } more
 player-summands-more = { $count } more

@@ -48,6 +48,9 @@ v = torch.tensor([1.0, 2.0, 3.0])
 
 ((m @ a) ** 2).sum().backward()
 ((a.reshape(2, 1, 2, 3) @ b) ** 2).sum().backward()
+
+z = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+(z * z.conj() + torch.fft.fft(z)).abs().sum().backward()
 """
 """Operations that the examples have not, for the front end's tests of products."""
 

@@ -3,14 +3,14 @@
  * up where paths meet. With one-hot rows that is the Jacobian of the whole chain.
  */
 
-import type { Contribution, Gradient, LocalJacobian } from "../protocol/trace.gen";
+import type { Contribution, Gradient, LocalJacobian, Output } from "../protocol/trace.gen";
 import { spelled } from "../protocol/values";
 import type { Chain, Link, Segment, TensorId } from "./chain";
 import { tensorKey } from "./chain";
 import { isTensor } from "./gradients";
 import { edgesById, nodesById } from "./graph";
 import type { Matrix } from "./matrix";
-import { elementCount, jacobianMatrix } from "./matrix";
+import { elementCount, inPairs, isComplex, jacobianMatrix } from "./matrix";
 import { toNumber } from "./numbers";
 import { once } from "./once";
 import { executions, isStepExplained } from "./selectors";
@@ -24,7 +24,7 @@ export type NoJacobian =
   /** No gradient came through this output in the pass, so nothing was asked of the node. */
   | "chain-not-run"
   | "chain-not-yet"
-  /** Complex entries, or one Jacobian for each example of a vmap. */
+  /** One Jacobian for each example of a vmap. */
   | "chain-no-matrix";
 
 /** Rows of numbers in double precision. */
@@ -126,15 +126,19 @@ export function wholeJacobian(
   return timesLinks({ count: size, columns: size, entries, magnitudes: entries }, between, jacobian);
 }
 
-/** How many entries a tensor has, from its forward value; null where that was not observed. */
-export function sizeOf(pass: PassState, { node, outputNr }: TensorId): number | null {
-  const shape = shapeOf(pass, { node, outputNr });
-  return shape === null ? null : elementCount(shape);
+/** How many real numbers a tensor has, from its forward value; null where that was not observed. */
+export function sizeOf(pass: PassState, tensor: TensorId): number | null {
+  const shape = shapeOf(pass, tensor);
+  return shape && elementCount(shape) * (isComplex(outputOf(pass, tensor)?.value ?? undefined) ? 2 : 1);
 }
 
-export function shapeOf(pass: PassState, { node, outputNr }: TensorId): readonly number[] | null {
-  const output = nodesById(pass.started.graph).get(node)?.outputs[outputNr];
+export function shapeOf(pass: PassState, tensor: TensorId): readonly number[] | null {
+  const output = outputOf(pass, tensor);
   return output?.value?.shape ?? output?.shape ?? null;
+}
+
+function outputOf({ started }: PassState, { node, outputNr }: TensorId): Output | undefined {
+  return nodesById(started.graph).get(node)?.outputs[outputNr];
 }
 
 /** v as the engine handed it to the node of a tensor: one row, or m of them where m are stacked; null where there is none. */
@@ -143,13 +147,14 @@ export function recordedV(trace: TraceState, pass: PassState, tensor: TensorId):
   return gradientRows(pass, tensor, v);
 }
 
-/** Rows as long as the tensor has entries; null where a cell is no real number. */
+/** Rows as long as the tensor has numbers; null where one is hidden. */
 function gradientRows(pass: PassState, tensor: TensorId, gradient: Gradient | undefined): Rows | null {
   const columns = sizeOf(pass, tensor);
-  if (!isTensor(gradient) || gradient.data === undefined || !columns) return null;
+  const data = isTensor(gradient) ? inPairs(gradient).data : undefined;
+  if (data === undefined || !columns) return null;
   const count = pass.started.batch ?? 1;
-  if (gradient.data.length !== columns * count || gradient.data.some(Array.isArray)) return null;
-  const entries = Float64Array.from(gradient.data, toNumber);
+  if (data.length !== columns * count || data.some(Array.isArray)) return null;
+  const entries = Float64Array.from(data, toNumber);
   return { count, columns, entries, magnitudes: entries.map(Math.abs) };
 }
 

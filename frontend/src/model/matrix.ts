@@ -3,7 +3,7 @@
  * of the output, the local Jacobian a row per element of the output and a column per element of the input.
  */
 import { bytesOf } from "../protocol/base64";
-import type { Cell, LocalJacobian, TensorValue, Thumbnail } from "../protocol/trace.gen";
+import type { Cell, Gradient, LocalJacobian, TensorValue, Thumbnail } from "../protocol/trace.gen";
 import { toNumber } from "./numbers";
 
 export interface Matrix {
@@ -40,6 +40,20 @@ export function matrixOf(value: TensorValue): Matrix | null {
     columns,
     cells: value.data,
   };
+}
+
+/** A last axis of two for real and imaginary part, as a local Jacobian has it; real numbers as they are. */
+export function inPairs(value: TensorValue): TensorValue {
+  if (!isComplex(value) || value.data === undefined) return value;
+  const data = value.data.flatMap((cell): readonly Cell[] => {
+    if (!Array.isArray(cell)) return [cell, 0];
+    return cell.length === 0 ? [cell, cell] : cell;
+  });
+  return { ...value, shape: [...value.shape, 2], data: [...data] };
+}
+
+export function isComplex(value: Gradient | undefined): boolean {
+  return value !== undefined && "dtype" in value && value.dtype.startsWith("complex");
 }
 
 const LARGEST_CELL = 126;

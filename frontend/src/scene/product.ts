@@ -5,7 +5,7 @@
  */
 import { isTensor } from "../model/gradients";
 import type { Matrix } from "../model/matrix";
-import { cellAt, elementCount, jacobianMatrix, matrixOf } from "../model/matrix";
+import { cellAt, elementCount, inPairs, jacobianMatrix, matrixOf } from "../model/matrix";
 import { toNumber } from "../model/numbers";
 import type { Cell, LocalJacobian, Node, TensorValue } from "../protocol/trace.gen";
 import { label } from "../words/say";
@@ -26,18 +26,34 @@ export function productForms(
   const { v } = factor;
   const { returned } = operand;
   if (!isTensor(v) || !isTensor(returned)) return [];
-  const many = manyVs(operand, returned);
-  if (many !== null) return [many];
+  const [real, pairs, sent] = [operandInPairs(operand), inPairs(v), inPairs(returned)];
+  const told = (form: ProductForm): ProductForm => ({
+    ...form,
+    left: pairs === v ? form.left : withParts(form.left),
+    result: sent === returned ? form.result : withParts(form.result),
+  });
+  const many = manyVs(real, sent);
+  if (many !== null) return [told(many)];
   if (arrivedCount(operand) > 1) return [];
   const moved = movedForm(node, operand, saved, returned);
   const others = [
-    elementByElement(operand, factor, v, returned),
-    stackOfRows(operand, factor, v, returned),
-    fullJacobian(operand, returned),
-  ];
+    elementByElement(real, factor, pairs, sent),
+    stackOfRows(real, factor, pairs, sent),
+    fullJacobian(real, sent),
+  ].map((form) => form && told(form));
   // Of several lines only the one at work may have room: rows of v that meet a J are easier to see at once.
   const forms = (moved?.before ? [...others, moved] : [moved, ...others]).filter((form) => form !== null);
   return forms.filter(({ view }, at) => forms.findIndex((each) => each.view === view) === at);
+}
+
+/** Of complex numbers J is the real one between their real and imaginary parts. */
+function operandInPairs(operand: OperandEquation): OperandEquation {
+  const factors = operand.factors.map((each) => (isTensor(each.v) ? { ...each, v: inPairs(each.v) } : each));
+  return { ...operand, factors };
+}
+
+function withParts(table: Factoring): Factoring {
+  return { ...table, caption: `${table.caption} (Re, Im)` };
 }
 
 /** An entry of J that is not zero. */

@@ -1,8 +1,8 @@
 /** The rule as the shapes and the numbers of a local Jacobian show it. */
-import { isTensor, returnedFor } from "../model/gradients";
-import { elementCount } from "../model/matrix";
+import { returnedFor } from "../model/gradients";
+import { elementCount, isComplex } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
-import type { Cell, Gradient, LocalJacobian, Node } from "../protocol/trace.gen";
+import type { Cell, LocalJacobian, Node } from "../protocol/trace.gen";
 import { opOf, ownName, resultName } from "./names";
 import { code, type Said, say, text } from "./say";
 import { jacobianAt, operandAt, SUMMANDS_READ_ALOUD, sentOn, spelled, type Told } from "./told";
@@ -107,8 +107,7 @@ export function isCopied(jacobian: LocalJacobian | undefined): boolean {
 
 /** A real entry is in both parts of a complex result: that is no repetition. */
 function isRealOfComplex({ step }: Told, argnum: number): boolean {
-  const isComplexGradient = (one: Gradient | undefined) => isTensor(one) && one.dtype.startsWith("complex");
-  return !isComplexGradient(returnedFor(step, argnum)) && step.grad_outputs.some(isComplexGradient);
+  return !isComplex(returnedFor(step, argnum)) && step.grad_outputs.some(isComplex);
 }
 
 /** Of entries written to one place the last one stays, but torch's backward gives its `v` to each. */

@@ -1,6 +1,6 @@
 /** What is said of phase 3: what became of v. */
 import { isTensor } from "../model/gradients";
-import { bytesPerElement, elementCount } from "../model/matrix";
+import { bytesPerElement, elementCount, isComplex } from "../model/matrix";
 import { formatBytes } from "../model/numbers";
 import type { Gradient } from "../protocol/trace.gen";
 import { changes } from "./asides";
@@ -152,6 +152,7 @@ function product(told: Told, argnum: number): Said | null {
   if (result === undefined || jacobian?.checked !== true || !isShort(result)) return null;
   if (step.local_jacobians.filter((each) => each.argnum === argnum).length > 1) return null;
   const v = step.grad_outputs[jacobian.output_nr];
+  // Of complex numbers J is one of their real and imaginary parts: no factor of a number.
   if (v === undefined || !isShort(v) || isComplex(v) || isComplex(result)) return null;
   const factor = factorOf(jacobian);
   const factors = factor === null && jacobian.structure === "diagonal" ? diagonalOf(jacobian) : null;
@@ -164,11 +165,6 @@ function product(told: Told, argnum: number): Said | null {
   if (spelledFactor === null) return null;
   const vSaid = spelled(told, v);
   return equation([vSaid, spelledFactor], scalarOf(v) === null ? "⊙" : "×", spelled(told, result));
-}
-
-/** The Jacobian of complex numbers is one of their real and imaginary parts: no factor of a number. */
-function isComplex(gradient: Gradient): boolean {
-  return isTensor(gradient) && gradient.dtype.startsWith("complex");
 }
 
 /** Each product with the operand it is for, where there are several. */

@@ -44,7 +44,9 @@ const numbersIn = (text: string): string[] => text.match(/[-âˆ’]?(?:\d[\d.]*(?:Â
 function strangers({ text }: Part, step: Step, node: Node, precision: number): string[] {
   const numbers = numbersIn(text);
   const known = valuesOf(step, node).map(({ data = [], shape }) =>
-    text.includes("shape") ? shape.map(String) : data.map((cell) => formatNumber(cell, precision)),
+    text.includes("shape")
+      ? shape.map(String)
+      : data.flatMap((cell) => numbersIn(formatNumber(cell, precision))),
   );
   return known.some((one) => numbers.every((number) => one.includes(number))) ? [] : numbers;
 }

@@ -9,7 +9,7 @@ import { code, label, say, textOf } from "../words/say";
 import { tellAttribute, tellProblem } from "../words/tell";
 import { type Block, type Line, shapesOf, wordsBlock } from "./blocks";
 import type { AccumulateCallout, CalloutScene, OperandEquation, Shown, VjpCallout } from "./equation";
-import { firstOperand } from "./equation";
+import { firstFactor, firstOperand } from "./equation";
 import { returnedFor } from "./form";
 import { cut, widthOf, wrapped } from "./letters";
 import type { LossOnTop } from "./loss";
@@ -353,7 +353,7 @@ function operandEquation(callout: VjpCallout, operand: OperandEquation, view: Do
   const { precision, progress } = view;
   const { shown } = callout;
   const inShort = `${returnedFor(operand)}: ${shown.product ? oneLine(operand.returned, precision).text : "·"}`;
-  const [factor] = operand.factors;
+  const factor = firstFactor(operand);
   if (factor === undefined || (!isTensor(operand.returned) && callout.problem === null))
     return told(writtenValue(operand.returned, returnedFor(operand), precision), inShort);
   const [form] = productForms(callout.node, operand, factor, callout.saved);

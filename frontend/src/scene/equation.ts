@@ -16,6 +16,7 @@ import { addsUp, isStepExplained, nodeAt, nodeTitle, passAt, stepAt } from "../m
 import { resultStop } from "../model/stops";
 import type { TraceState } from "../model/trace";
 import type {
+  Contribution,
   Formula,
   Gradient,
   Graph,
@@ -281,6 +282,11 @@ export function firstOperand(callout: VjpCallout): number {
   return (product ?? given[0] ?? callout.operands[0])?.argnum ?? 0;
 }
 
+/** Of the outputs of a node the first through which a gradient came. */
+export function firstFactor({ factors }: OperandEquation): Factor | undefined {
+  return factors.find(({ v }) => isTensor(v)) ?? factors[0];
+}
+
 /** What backward returned for an operand, where that has another shape, so that the engine raised. */
 export function refusedFor({ returned, value }: OperandEquation): TensorValue | null {
   const dropped = isTensor(returned) ? undefined : returned.dropped;
@@ -357,20 +363,29 @@ function notesOf(node: Node): readonly string[] {
   return notes;
 }
 
-/** What the contributions to the first output add up to, before hooks make v of it. */
-function sumOf({ hooks = [], grad_outputs }: Step, node: Node): Pick<VjpCallout, "sum" | "sumCaption"> {
-  const hook = hooks.find(({ output_nr }) => output_nr === 0);
+/** Contributions add up output by output; the sum that is shown is that of the first output that has several. */
+function summedOutput({ contributions }: Step): number {
+  const isAgain = ({ output_nr }: Contribution, at: number) =>
+    contributions.findIndex((each) => each.output_nr === output_nr) < at;
+  return contributions.find(isAgain)?.output_nr ?? 0;
+}
+
+/** What the contributions to that output add up to, before hooks make v of it. */
+function sumOf(step: Step, node: Node): Pick<VjpCallout, "sum" | "sumCaption"> {
+  const { hooks = [], grad_outputs } = step;
+  const outputNr = summedOutput(step);
+  const hook = hooks.find(({ output_nr }) => output_nr === outputNr);
   const caption =
     node.output_count > 1
-      ? label("player-output-sum", { output: "0" })
+      ? label("player-output-sum", { output: String(outputNr) })
       : label(hook === undefined ? "player-v-sum" : "player-sum-before-hook");
-  return { sum: hook?.before ?? grad_outputs[0] ?? UNDEFINED, sumCaption: caption };
+  return { sum: hook?.before ?? grad_outputs[outputNr] ?? UNDEFINED, sumCaption: caption };
 }
 
 function summandsOf(trace: TraceState, { call, graph }: PassStarted, step: Step): readonly Summand[] {
   const nodes = nodesById(graph);
-  // Contributions add up output by output; the sum that is shown is that of the first.
-  const own = step.contributions.filter(({ output_nr }) => output_nr === 0);
+  const outputNr = summedOutput(step);
+  const own = step.contributions.filter(({ output_nr }) => output_nr === outputNr);
   return own.map((contribution) => {
     const sender = contribution.from_step === null ? undefined : trace.steps[contribution.from_step];
     const node = sender === undefined ? undefined : nodes.get(sender.node);

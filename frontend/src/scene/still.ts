@@ -116,18 +116,20 @@ export function drawStill(trace: TraceState, position: Position): Still {
     const expected = usesOf(graph, each.id).length + seeds;
     const isWaiting = walked === null && expected > 1 && arrivals.length > 0;
     const execution = executed.get(each.id);
+    const outputNr = shownOutput(execution?.step);
+    const output = each.outputs[outputNr];
     const failed = problemOfNode(trace.problems, pass.index, each.id) !== null;
     return {
       node: each,
       role: isLeaf ? "leaf" : "op",
       title,
       brief: within(groupsById(graph).get(each.group ?? ""), title),
-      variable: isLeaf ? null : (each.outputs[0]?.name ?? null),
-      gradient: walked?.grad_outputs[0] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
+      variable: isLeaf ? null : (output?.name ?? null),
+      gradient: walked?.grad_outputs[outputNr] ?? arrivals.at(-1)?.value ?? NOT_COMPUTED,
       waiting: isWaiting ? { arrived: arrivals.length, expected } : null,
       leafGrad:
         isLeaf && position.direction === "backward" ? (ledger.gradOf(each.leaf ?? "") ?? NOT_COMPUTED) : null,
-      value: computed === null || computed.has(each.id) ? (each.outputs[0]?.value ?? null) : null,
+      value: computed === null || computed.has(each.id) ? (output?.value ?? null) : null,
       progress: progressOf(each, node, ledger, position, computed),
       involved: taking === null || taking.has(each.id),
       failed,
@@ -146,6 +148,11 @@ export function drawStill(trace: TraceState, position: Position): Still {
     };
   };
   return { ...shared, taking, cardOf, edgeOf: (edge) => drawEdge(edge, position, node, step, ledger) };
+}
+
+/** Of several outputs the first at which a gradient arrives. */
+function shownOutput(step: Step | undefined): number {
+  return Math.max(0, step?.grad_outputs.findIndex(isTensor) ?? 0);
 }
 
 function noNodes(): never {

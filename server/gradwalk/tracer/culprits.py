@@ -1,5 +1,6 @@
 """Who is to blame for an error inside a backward pass: the node, its saved tensors, the write that changed one."""
 
+import dis
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.custom import parameter_names
 from gradwalk.tracer.description import Record
 from gradwalk.tracer.frames import Place
+from gradwalk.tracer.originals import PROGRAM_FILES, innermost
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.saved import FREED
 from gradwalk.tracer.text import called
@@ -58,8 +60,8 @@ class Culprits:
     """The input that a pass did not reach, where that is the error."""
     asked: Span | None = None
     """Where the pass was called for."""
-    written: Span | None = None
-    """The last write into a saved tensor, where that is the error."""
+    cause: Span | None = None
+    """What the error comes from: the last write into a saved tensor, what a backward returns."""
     hooks: Callable[[], Sequence[Place | None]] = tuple
     """Where the hooks at the node that failed were registered."""
 
@@ -131,6 +133,15 @@ class Culprits:
             return []
         count = len(getattr(self.node, "needs_input_grad", ()))
         return parameter_names(function, count)
+
+    def return_span(self) -> Span | None:
+        """Where the backward of the custom Function returns, the last time if it does so in several places."""
+        function: Any = self._function()
+        code = getattr(function and innermost(function.backward), "__code__", None)
+        if code is None or code.co_filename not in PROGRAM_FILES:
+            return None
+        ends = [one.offset for one in dis.get_instructions(code) if one.opname.startswith("RETURN_")]
+        return self.places.span((code, ends[-1])) if ends else None
 
     def shapes_of_arguments(self) -> list[list[int]]:
         """Of a custom forward's arguments that get a gradient."""

@@ -71,7 +71,9 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         found, words = _raised(error), None
     elif found["kind"] == "problem-refused":
         words = None
-    span = culprits.written or culprits.places.span(place_of(error.__traceback__))
+    if found["kind"].startswith("problem-grad-"):
+        culprits.cause = culprits.return_span()
+    span = culprits.cause or culprits.places.span(place_of(error.__traceback__))
     if span is None and found["kind"].startswith("problem-hook-"):
         span = culprits.hook_span()
     span = span or culprits.span
@@ -332,7 +334,7 @@ def _freed(_match: "re.Match[str]", culprits: Culprits) -> Fact:
 def _changed_in_place(match: "re.Match[str]", culprits: Culprits) -> Fact:
     now, saved = match["now"], match["saved"]
     changed = culprits.changed_tensor(int(saved), int(now))
-    culprits.written = changed.span
+    culprits.cause = changed.span
     node, tensor, writes = culprits.failed_node(), changed.tensor, changed.writes
     if changed.is_part:
         return fact("problem-changed-in-place-part", node=node, tensor=tensor, saved=saved, now=now, writes=writes)

@@ -557,7 +557,9 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
           hasNumbers,
         });
       if (isAlone) return [[local]];
-      const operands = [[value(v, V_CAPTION, "v", isSummed(shown, progress))], [operatorBlock("×"), local]];
+      const isStack = isTensor(v) && jacobian !== null && v.shape.length > outputShape.length;
+      const called = isStack ? label("player-row-vs", { count: v.shape[0] ?? 0 }) : V_CAPTION;
+      const operands = [[value(v, called, "v", isSummed(shown, progress))], [operatorBlock("×"), local]];
       if (refused !== null && isWritten) {
         const caption = label("player-refused-for", { name: operand.name });
         return [

@@ -3,7 +3,7 @@ import type { Phase } from "../model/phases";
 import type { Position } from "../model/position";
 import { firstStepOfPass } from "../model/selectors";
 import type { MetProblem, PassState, TraceState } from "../model/trace";
-import type { Finding, Problem, Span } from "../protocol/trace.gen";
+import type { Filling, Finding, Problem, Span } from "../protocol/trace.gen";
 import type { NoGrad } from "./nograds";
 import { code, inSentences, label, listed, type Said, say, text, textOf } from "./say";
 import { tellAttribute, tellProblem, tellSentence, titleOf } from "./tell";
@@ -57,10 +57,21 @@ export function problemsFound(problems: readonly MetProblem[], ways: ProblemWays
         ...(onnode && (failed || node !== undefined)
           ? [{ label: label("page-show-node"), go: () => onnode(problem) }]
           : []),
+        ...[...linesIn(fact)]
+          .filter((line) => line !== span?.line)
+          .flatMap((line) => toLine({ line, column: 0, end_line: line, end_column: 0 }, ongoto)),
         ...toLine(span, ongoto),
       ],
     };
   });
+}
+
+/** Lines that a fact names: where a value came from, where a graph was freed. */
+function linesIn(filling: Filling): Set<number> {
+  if (typeof filling !== "object") return new Set();
+  if (Array.isArray(filling)) return new Set(filling.flatMap((each) => [...linesIn(each)]));
+  const operands = "kind" in filling ? Object.entries(filling.operands ?? {}) : [];
+  return new Set(operands.flatMap(([name, each]) => (name === "line" ? [Number(each)] : [...linesIn(each)])));
 }
 
 /** @param ongoto goes to the place in the program; absent where no program is on show */

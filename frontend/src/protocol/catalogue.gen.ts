@@ -55,12 +55,14 @@ export interface Catalogue {
   "start-output": never;
   "start-waiting": never;
   "start-none": never;
+  "start-raised": "title";
   "step-awaited": never;
   "arrange-before": "call" | "shape" | "op";
   "arrange-after": "call" | "shape" | "op";
   "arrange-sum": "call" | "shape" | "op";
   "arrange-nothing": "op" | "call";
   "inside-call": "call" | "said";
+  "inside-rule": "op";
   "collect-none": "name";
   "collect-seed": "name" | "v";
   "collect-seed-shape": "name" | "shape";
@@ -1087,8 +1089,8 @@ export interface Catalogue {
   "page-loss-meaning": "output";
   "page-loss-rows": "output" | "leaf";
   "page-loss-sum": "leaf";
-  "page-v-given": never;
-  "page-v-replaced": never;
+  "page-v-given": "count";
+  "page-v-replaced": "count";
   "page-v-kept-several": "count";
   "page-v-kept-stack": never;
   "page-v-kept-later": never;

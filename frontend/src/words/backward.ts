@@ -41,7 +41,10 @@ function stopSentence(told: Told, stop: BackwardPhase): Said {
   const part = partOfCall(told.node);
   if (part !== null && isArranging(part) && stop === "land") return arrangeInCall(told, part);
   if (part !== null && !isArranging(part) && stop !== "collect")
-    return insideCall(told, part, (itself) => stopSentence(itself, stop));
+    return insideCall(told, part, (itself) =>
+      // The rule beside the sentence is that of the whole call.
+      stop === "rule" ? say("inside-rule", { op: opOf(part.node) }) : stopSentence(itself, stop),
+    );
   const sends = stop === "land" && told.step.accumulate === null;
   const stops = backwardStops(told.step, told.node);
   return SENTENCES[sends && !stops.includes("send") ? "send" : stop](told);

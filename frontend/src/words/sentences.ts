@@ -77,8 +77,11 @@ function forwardAt(trace: TraceState, position: Position, precision: Precision):
 
 function start(trace: TraceState): Said {
   const pass = trace.passes[0];
-  if (pass === undefined || pass.started.outputs.length === 0)
+  if (pass === undefined || pass.started.outputs.length === 0) {
+    const problem = trace.problems.findLast(({ isCaught }) => !isCaught);
+    if (problem !== undefined) return say("start-raised", { title: titleOf(problem) });
     return say(trace.finished === null ? "start-waiting" : "start-none");
+  }
   const { graph, outputs } = pass.started;
   const names = outputs.map(({ node, output_nr, name }) => {
     const known = nodesById(graph).get(node);

@@ -70,12 +70,14 @@ start-pass = Vor dem Durchlauf: er beginnt bei { $names }; noch ist kein Gradien
 start-output = der Ausgabe
 start-waiting = Warten auf den ersten Rückwärtsdurchlauf.
 start-none = Das Programm hat keinen Rückwärtsdurchlauf gestartet.
+start-raised = Das Programm machte keinen Rückwärtsdurchlauf: { $title }.
 step-awaited = Dieser Schritt ist noch nicht da.
 arrange-before = { $call } hat sein `v`. PyTorch reicht es zuerst in der Form { $shape } weiter ({ $op }): dieselben Zahlen.
 arrange-after = Was { $call } zurückgab, kommt in die Form { $shape } ({ $op }): dieselben Zahlen.
 arrange-sum = Was { $call } zurückgab, wird über das Wiederholte addiert und hat dann die Form { $shape } ({ $op }).
 arrange-nothing = { $op }, ein Teil von { $call }, hat nichts weiterzureichen.
 inside-call = In { $call }: { $said }
+inside-rule = { $op } ist ein Teil davon; die Regel ist die aller Teile zusammen.
 
 ## 1 collect: what arrived at a node
 
@@ -1215,7 +1217,7 @@ note-not-kept = Nicht behalten: Weder eine deiner Variablen noch das, was PyTorc
 note-meta = Ein Meta-Tensor hat eine Form, aber keine Zahlen.
 note-dense-too-large = Als dichter Tensor wäre er zu groß.
 note-opaque-dtype = PyTorch kann einzelne Einträge dieses dtypes nicht lesen.
-note-packed = von einem Hook für gespeicherte Tensoren gepackt (etwa beim Checkpointing); ihn hier auszupacken würde die Ausführung stören
+note-packed = von einem Hook für gespeicherte Tensoren gepackt, wie beim Checkpointing
 note-freed = von einem früheren Rückwärtsdurchlauf freigegeben
 note-saved-changed = seit dem Speichern in-place geändert
 note-unreadable = nicht lesbar: { $text }
@@ -1688,8 +1690,14 @@ page-v-entry = Gewicht { $entry }
 page-loss-meaning = v = ∂L/∂{ $output } für ein L, das du nicht hingeschrieben hast. Es sagt, wie wichtig jede Zahl von { $output } ist:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: Zeile i zählt v[i]-fach.
 page-loss-sum = Summe der Zeilen: v J, gesendet an { $leaf }
-page-v-given = Vom Programm gegeben; ein v von hier ersetzt es.
-page-v-replaced = Hier gesetzt, anstelle des v aus dem Programm.
+page-v-given = { $count ->
+    [one] Vom Programm gegeben; ein v von hier ersetzt es.
+   *[other] Das Programm gibt es seinem ersten backward; ein v von hier ersetzt es dort.
+}
+page-v-replaced = { $count ->
+    [one] Hier gesetzt, anstelle des v aus dem Programm.
+   *[other] Hier gesetzt, für das erste backward, anstelle des v aus dem Programm.
+}
 page-v-kept-several = Dieses backward beginnt bei { $count } Tensoren mit je einem v; sie lassen sich dort ändern.
 page-v-kept-stack = Sein v ist ein Stapel von vielen zugleich; es lässt sich dort ändern.
 page-v-kept-later = Das erste backward gehört nicht zu den aufgezeichneten.

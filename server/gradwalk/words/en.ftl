@@ -71,12 +71,14 @@ start-pass = Before the pass: it starts at { $names }; no gradient is computed y
 start-output = the output
 start-waiting = Waiting for the first backward pass.
 start-none = The program made no backward pass.
+start-raised = The program made no backward pass: { $title }.
 step-awaited = This step has not arrived yet.
 arrange-before = { $call } has its `v`. PyTorch first hands it on in shape { $shape } ({ $op }): the same numbers.
 arrange-after = What { $call } returned is brought into shape { $shape } ({ $op }): the same numbers.
 arrange-sum = What { $call } returned is added up over what was repeated, into shape { $shape } ({ $op }).
 arrange-nothing = { $op }, a part of { $call }, has nothing to hand on.
 inside-call = Inside { $call }: { $said }
+inside-rule = { $op } is one part of it; the rule is that of all its parts together.
 
 ## 1 collect: what arrived at a node
 
@@ -1216,7 +1218,7 @@ note-not-kept = Not kept: neither a variable of yours nor what PyTorch saved for
 note-meta = A meta tensor has a shape but no numbers.
 note-dense-too-large = Its dense form is too large to make.
 note-opaque-dtype = PyTorch has no way to read single entries of this dtype.
-note-packed = packed by a saved-tensors hook (checkpointing, for example); unpacking it here would disturb the run
+note-packed = packed by a saved-tensors hook, as checkpointing does
 note-freed = freed: an earlier backward released it
 note-saved-changed = changed in place since it was saved
 note-unreadable = cannot be read: { $text }
@@ -1689,8 +1691,14 @@ page-v-entry = Weight { $entry }
 page-loss-meaning = v = ∂L/∂{ $output }, of an L that you did not write. It says how much each number of { $output } matters in it:
 page-loss-rows = J = ∂{ $output }/∂{ $leaf }: row i counts v[i] times.
 page-loss-sum = sum of the rows: v J, sent to { $leaf }
-page-v-given = Given by the program; a v set here replaces it.
-page-v-replaced = Set here, in the place of the program’s own v.
+page-v-given = { $count ->
+    [one] Given by the program; a v set here replaces it.
+   *[other] The program gives it to its first backward; a v set here replaces it there.
+}
+page-v-replaced = { $count ->
+    [one] Set here, in the place of the program’s own v.
+   *[other] Set here, for the first backward, in the place of the program’s own v.
+}
 page-v-kept-several = This backward starts at { $count } tensors with a v each, so edit them there.
 page-v-kept-stack = Its v is a stack of many at once, so edit it there.
 page-v-kept-later = The first backward is not among the recorded ones.

@@ -17,6 +17,10 @@ NARROWINGS = 3
 ROUNDINGS = 64
 """Of how many roundings a function's value may be the result; in units of the value's last place."""
 
+_STEEP = 1e3
+"""A slope that may be that of a jump, divided by the step."""
+
+_Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 """Of shape (output entries, operand entries)."""
 
@@ -90,7 +94,7 @@ def _compared(slopes: _Slopes, analytic: Matrix, tolerances: Tolerances) -> Comp
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = _allowed(slopes, tolerances)
         same = (np.abs(analytic - numeric) <= allowed) | (analytic == numeric)
-        kinked = ~(np.abs(slopes.right - slopes.left) <= allowed)
+        kinked = ~(np.abs(slopes.right - slopes.left) <= allowed) | (np.isinf(numeric) & (analytic != numeric))
     return Comparison(numeric, _places(~same), _places(kinked), slopes.left, slopes.right, allowed)
 
 
@@ -98,7 +102,7 @@ def _allowed(slopes: _Slopes, tolerances: Tolerances) -> Matrix:
     return tolerances.absolute + tolerances.relative * np.abs(slopes.central) + slopes.rounding
 
 
-def _places(mask: np.ndarray[Any, np.dtype[np.bool_]]) -> list[tuple[int, int]]:
+def _places(mask: _Mask) -> list[tuple[int, int]]:
     return [(int(row), int(column)) for row, column in np.argwhere(mask)]
 
 
@@ -131,7 +135,10 @@ def _column(  # noqa: PLR0913 (one place of one function)
     """The difference quotients for one entry of one primal, by output."""
     found = wide = _quotients(function, points, here, place, step)
     with np.errstate(invalid="ignore", over="ignore"):
-        rough = [~(np.abs(one.right - one.left) <= _allowed(one, tolerances)) for one in wide]
+        rough = [
+            ~(np.abs(one.right - one.left) <= _allowed(one, tolerances)) | (np.abs(one.central) > _STEEP)
+            for one in wide
+        ]
         for _ in range(NARROWINGS):
             if not any(cells.any() for cells in rough):
                 break
@@ -139,7 +146,9 @@ def _column(  # noqa: PLR0913 (one place of one function)
             step /= NARROWER
             narrow = _quotients(function, points, here, place, step)
             calm = [
-                cells & (np.abs(other.right - other.left) <= np.abs(one.right - one.left) / 2 + other.rounding)
+                cells
+                & (np.abs(other.right - other.left) <= np.abs(one.right - one.left) / 2 + other.rounding)
+                & ~_grows(one.central, other.central, NARROWER)
                 for cells, one, other in zip(rough, wide, narrow, strict=True)
             ]
             found = [
@@ -148,12 +157,31 @@ def _column(  # noqa: PLR0913 (one place of one function)
             ]
             rough = [cells & ~quiet for cells, quiet in zip(rough, calm, strict=True)]
             wide = narrow
-    return found
+        return [
+            one._replace(
+                central=_endless(cells, one.central, other.central),
+                left=_endless(cells, one.left, other.left),
+                right=_endless(cells, one.right, other.right),
+            )
+            for cells, one, other in zip(rough, found, wide, strict=True)
+        ]
 
 
 def _settled(slopes: _Slopes) -> _Slopes:
     """Where there is no corner, one-sided slopes that differ from the central one only say how curved it is."""
     return slopes._replace(left=slopes.central, right=slopes.central)
+
+
+def _grows(wide: Matrix, narrow: Matrix, times: float) -> _Mask:
+    """Where quotients are about so many times as large with a step that many times smaller: the function jumps."""
+    grown: _Mask = (np.abs(narrow) > _STEEP) & (np.abs(narrow) > np.abs(wide) * times / 2)
+    return grown
+
+
+def _endless(rough: _Mask, wide: Matrix, narrow: Matrix) -> Matrix:
+    """Infinite where the function jumps, which has no slope there."""
+    jumps = rough & _grows(wide, narrow, NARROWER**NARROWINGS)
+    return np.where(jumps, np.copysign(np.inf, wide), wide)
 
 
 def _quotients(

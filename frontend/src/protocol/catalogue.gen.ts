@@ -97,6 +97,7 @@ export interface Catalogue {
   "rule-mean-all": "op" | "count" | "name" | "v";
   "rule-mean-some": "op" | "count" | "name";
   "rule-reduction": "name";
+  "rule-added": "name";
   "rule-overwritten": "name";
   "rule-broadcast": "name" | "output";
   "rule-repeated": "name";

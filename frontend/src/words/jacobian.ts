@@ -1,6 +1,6 @@
 /** The rule as the shapes and the numbers of a local Jacobian show it. */
 import { returnedFor } from "../model/gradients";
-import { elementCount, isComplex } from "../model/matrix";
+import { elementCount, isComplex, jacobianMatrix } from "../model/matrix";
 import { formatNumber, toNumber } from "../model/numbers";
 import type { Cell, LocalJacobian, Node } from "../protocol/trace.gen";
 import { opOf, ownName, resultName } from "./names";
@@ -81,7 +81,8 @@ export function* ruleByStructure(told: Told, argnum: number): Generator<Said> {
       if (!isRealOfComplex(told, argnum)) yield say("rule-repeated", { name });
       return;
     case "copy_to_summands":
-      yield isOverwriting(node) ? say("rule-overwritten", { name }) : say("rule-reduction", { name });
+      if (isOverwriting(node)) yield say("rule-overwritten", { name });
+      else yield isUnweighted(jacobian) ? say("rule-added", { name }) : say("rule-reduction", { name });
       return;
     case "broadcast_sum":
       yield inputs > outputs ? say("rule-reduction", { name }) : say("rule-repeated", { name });
@@ -114,6 +115,10 @@ function isRealOfComplex({ step }: Told, argnum: number): boolean {
 function isOverwriting(node: Node): boolean {
   const isWriting = /^(?:IndexCopy|IndexPut|Put|Scatter)Backward0$/.test(node.name);
   return isWriting && optionOf(node, "accumulate") !== true;
+}
+
+function isUnweighted(jacobian: LocalJacobian): boolean {
+  return jacobianMatrix(jacobian)?.cells.every((cell) => cell === 0 || cell === 1) ?? false;
 }
 
 /** Uses of an embedding's row may be averaged, and those of the row that only fills up do not count at all. */

@@ -96,6 +96,7 @@ FactKind = Literal[
     "rule-mean-all",
     "rule-mean-some",
     "rule-reduction",
+    "rule-added",
     "rule-overwritten",
     "rule-broadcast",
     "rule-repeated",

@@ -132,6 +132,7 @@ rule-sum-some = Jeder Eintrag von { $op } ist eine Summe von Einträgen von { $n
 rule-mean-all = { $op } mittelt die { $count } Einträge von { $name }: Jeder bekommt { $v } geteilt durch { $count }.
 rule-mean-some = Jeder Eintrag von { $op } mittelt { $count } Einträge von { $name }: Jeder von ihnen bekommt sein `v` geteilt durch { $count }.
 rule-reduction = Mehrere Einträge von { $name } gehen in jedes Ergebnis ein: Jeder bekommt das `v` seines Ergebnisses, mal sein Gewicht.
+rule-added = Mehrere Einträge von { $name } wurden zu einem Ergebnis addiert: jeder bekommt dessen `v`.
 rule-overwritten = Mehrere Einträge von { $name } wurden an eine Stelle geschrieben, wo einer blieb: backward gibt jedem deren `v`.
 rule-broadcast = { $name } wurde wiederholt, um zu { $output } zu passen: Die Gradienten aller Kopien werden addiert.
 rule-repeated = Einträge von { $name } wurden mehrmals verwendet: Die Gradienten aller Verwendungen werden addiert.

@@ -133,6 +133,7 @@ rule-sum-some = Each entry of { $op } is a sum over entries of { $name }: each o
 rule-mean-all = { $op } averages the { $count } entries of { $name }: each gets { $v } divided by { $count }.
 rule-mean-some = Each entry of { $op } averages { $count } entries of { $name }: each of these gets its `v` divided by { $count }.
 rule-reduction = Several entries of { $name } go into each result: each gets the `v` of its result, times its weight.
+rule-added = Several entries of { $name } were added up into each result: each gets the `v` of its result.
 rule-overwritten = Several entries of { $name } were written to one place, where one stayed: backward gives its `v` to each.
 rule-broadcast = { $name } was repeated to fit { $output }: the gradients of all copies are added up.
 rule-repeated = Entries of { $name } were used several times: the gradients of all uses are added up.

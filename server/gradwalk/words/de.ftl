@@ -676,7 +676,7 @@ problem-grad-none-before = Vor dieser Zeile hat kein Rückwärtsdurchlauf einen 
     .title = `{ $name }.grad` ist None
     .hint = Ruf vor dieser Zeile `backward()` auf einem Ergebnis davon auf und `zero_grad()` erst danach.
 problem-forward-nothing = `{ $function }.forward` (Zeile { $line }) gibt None zurück.
-    .title = In { $function }.forward fehlt return
+    .title = { $function }.forward hat kein Ergebnis
     .hint = Lass es mit `return` und dem Ergebnis enden.
 
 problem-input = { $problem }

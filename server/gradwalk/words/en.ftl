@@ -677,7 +677,7 @@ problem-grad-none-before = No backward pass has left a gradient in `{ $name }.gr
     .title = `{ $name }.grad` is None
     .hint = Call `backward()` on a result of it before this line, and `zero_grad()` after it.
 problem-forward-nothing = `{ $function }.forward` (line { $line }) returns None.
-    .title = { $function }.forward has no return
+    .title = { $function }.forward has no result
     .hint = End it with `return` and the result.
 
 problem-input = { $problem }

@@ -92,6 +92,8 @@ KINKS = {
     "abs": ("x.abs()", "AbsBackward0", [(1, 1)], "check-kink 1 1 0 -1 1 0"),
     "amax": ("torch.stack([x[1], x[1] * 1]).amax(0)", "AmaxBackward0", [(0, 0), (0, 1)], "then 0 0 0 0 1 0.5 1"),
     "clamp": ("x.clamp(min=0)", "ClampBackward1", [(1, 1)], "check-kink 1 1 0 0 1 1"),
+    "a jump": ("x.sign()", "SignBackward0", [(1, 1)], "check-no-slope 1 1 0 Infinity Infinity 0"),
+    "a jump to one side": ("(x / 4).floor()", "FloorBackward0", [(1, 1)], "check-no-slope 1 1 0 Infinity 0 0"),
 }
 
 

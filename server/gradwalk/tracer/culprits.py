@@ -54,7 +54,9 @@ class Culprits:
     node: Node | None
     finished_spans: Sequence[Span | None]
     storages: Mapping[int, str]
-    lost: Fact | None
+    saves: Callable[[type, str], Span | None]
+    """Where a custom Function saves something."""
+    lost: Fact | None = None
     """Why what backward was called on has no history, where that is known."""
     unused: Unused | None = None
     """The input that a pass did not reach, where that is the error."""

@@ -73,11 +73,21 @@ def explain_error(error: BaseException, culprits: Culprits) -> Problem:
         words = None
     if found["kind"].startswith("problem-grad-"):
         culprits.cause = culprits.return_span()
+    elif found.get("operands", {}).get("about") == "save" and (function := _function_that_raised(error)):
+        # torch finds it when forward has returned.
+        culprits.cause = culprits.saves(function, "")
     span = culprits.cause or culprits.places.span(place_of(error.__traceback__))
     if span is None and found["kind"].startswith("problem-hook-"):
         span = culprits.hook_span()
     span = span or culprits.span
     return problem(_KINDS.get(found["kind"], "error"), found, span=span, words=words)
+
+
+def _function_that_raised(error: BaseException) -> type | None:
+    """The custom Function whose `apply` did."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    applied = (frame.f_locals.get("cls") for frame in reversed(frames) if frame.f_code.co_name == "apply")
+    return next(applied, None)
 
 
 def unused_input(error: BaseException, unreached: Sequence[int]) -> int | None:

@@ -740,7 +740,8 @@ class Recorder(PassListener):
 
     def culprits(self, record: Record | None = None, node: Node | None = None, one: Pass | None = None) -> Culprits:
         """What is known around an error, in a pass or outside of any."""
-        culprits = Culprits(self.places, self.log, record, node, self._finished_spans, self._named.storages, None)
+        storages, saves = self._named.storages, self.writer.save_span
+        culprits = Culprits(self.places, self.log, record, node, self._finished_spans, storages, saves)
         return culprits if one is None else replace(culprits, lost=one.lost, asked=one.span)
 
     def leaf_names(self, leaves: Sequence[torch.Tensor]) -> list[str]:

@@ -27,7 +27,7 @@ _Answer = tuple[Any, Exception | None, float]
 
 _PROCESSES = 3
 """Two clients whose traces take V8 a minute leave one to the others."""
-_NICENESS = 5
+_NICENESS = 10
 """Programs that people watch go first."""
 _SMALL_BYTES = 64 << 10
 """Of a trace: what is shorter is read in a millisecond or two."""

@@ -40,6 +40,8 @@ QUICK_SECONDS = 0.15
 """What a run may take of a quick place while others wait for it; a small program needs a tenth of that."""
 _QUICK_SECONDS_BEFORE_OTHERS = 1.0
 """The same while only clients wait that have had more of late: where the processor is scarce, all runs take longer."""
+_NICENESS_PER_SECOND = 3
+"""That a client had more than another who is here: five seconds more are the lowest priority."""
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _PLACES_SECONDS = 0.1
@@ -203,7 +205,7 @@ class LocalEngine:
             return left
         if len(slow) < self._slow_max:
             oldest.is_slow = True
-            oldest.cancellation.step_back()
+            self._let_pass(waiting.client)
         elif oldest.lane is Lane.LIVE and batch:
             batch[0].cancellation.postpone()
         else:
@@ -212,9 +214,14 @@ class LocalEngine:
 
     def _let_pass(self, client: str) -> None:
         """Runs get the processor after this client's, the more of it their own clients have had of late."""
-        had = self._usage.of(client)
+        had = self._had_of_late(client)
         for work in self._running:
-            work.cancellation.step_back(int(self._usage.of(work.client) - had))
+            work.cancellation.step_back(int(_NICENESS_PER_SECOND * (self._had_of_late(work.client) - had)))
+
+    def _had_of_late(self, client: str) -> float:
+        """Seconds, with those of its runs that go on."""
+        now = time.monotonic()
+        return self._usage.of(client) + sum(now - work.began for work in self._running if work.client == client)
 
     def _quick_seconds(self, work: _Work, waiting: _Work) -> float:
         has_had_more = int(self._usage.of(waiting.client)) > int(self._usage.of(work.client))
@@ -250,7 +257,6 @@ class LocalEngine:
             work = queue[0]
         elif slow < self._slow_max and (postponed := self._in_order(running, is_slow=True)):
             work = postponed[0]
-            work.cancellation.step_back()
         else:
             return None
         self._waiting.remove(work)

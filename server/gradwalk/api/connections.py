@@ -25,6 +25,8 @@ _PART_BYTES = 32
 length: it is read by itself. HTTP/2 counts a header so (RFC 9113, 6.5.2)."""
 _SMALL_PIECE_BYTES = 256
 """Of a body: what is longer costs no more than its bytes, which are counted elsewhere."""
+_PAUSE_SECONDS = 0.01
+"""Between two requests of a crowd: a hundred a second of one address beside others."""
 _PIPELINED_MAX = 16
 """Requests of one connection that came before the answer to an earlier one; browsers send none."""
 _DESCRIPTORS_MAX = 1 << 16
@@ -205,5 +207,5 @@ class CountedProtocol(HttpToolsProtocol):
 
 def counted_protocol(settings: Settings, connections_max: int) -> type[CountedProtocol]:
     """What uvicorn speaks with each connection."""
-    parts = {"doorkeeper": Doorkeeper(settings, connections_max), "turns": Turns()}
+    parts = {"doorkeeper": Doorkeeper(settings, connections_max), "turns": Turns(_PAUSE_SECONDS)}
     return type("CountedProtocol", (CountedProtocol,), parts)

@@ -109,7 +109,9 @@ TOLD = {
     "written_gradient": {
         "a backward that writes into what it is given": (
             custom_function("F1", "a", "return a * 3", "g *= 10\nreturn g * 3") + LEAF +
-            "y = F1.apply(x) + x\n(y * y).sum().backward()", 6, "finding-written-gradient F1.backward 8, 16 80, 160 6"),
+            "y = F1.apply(x) + x\n(y * y).sum().backward()", 7, "finding-written-gradient F1.backward 8, 16 80, 160 7"),
+        "one that writes an entry of it": (custom_function("F1", "a", "return a * 3", "g[0] = 0\nreturn g * 3") + LEAF +
+            "y = F1.apply(x) + x\n(y * y).sum().backward()", 7, "finding-written-gradient F1.backward 8, 16 0, 16 7"),
     },
     "no_zero_grad": {
         "gradients not cleared beside leaves made anew": (WEIGHT + "for i in range(3):\n"

@@ -68,7 +68,7 @@ from gradwalk.tracer.sums import ContributionSums
 from gradwalk.tracer.surroundings import Surroundings
 from gradwalk.tracer.transforms import batch_sizes, runs_in_transform
 from gradwalk.tracer.unrecorded import Unrecorded
-from gradwalk.tracer.values import ValueTable
+from gradwalk.tracer.values import ValueTable, storage_address
 from gradwalk.tracer.walk import NextFunctions, Node, first_to_run, walk
 
 LookAtPass = Callable[[int, Sequence[Any], Sequence[Any]], None]
@@ -423,9 +423,17 @@ class Recorder(PassListener):
             if before is None or now is None or now == before:
                 continue
             writes = [call.place for call in entry.inner or () if is_in_place(call.label)]
-            span = self.places.span(writes[-1]) if writes else entry.record.described().get("backward_span")
+            span = self.places.span(writes[-1]) if writes else self._entry_write(entry, gradient)
             one.writers.append(span)
             self._mistakes.note_write(entry.record.described(), index, before, now, span)
+
+    def _entry_write(self, entry: PassNode, gradient: torch.Tensor) -> Span | None:
+        """Where a custom backward wrote entries of a gradient, as `g[i] = 0` does, which has no result to be listed."""
+        address, call = storage_address(gradient), entry.record.call
+        backward: Any = call and getattr(call.function, "backward", None)
+        code = getattr(backward and originals.innermost(backward), "__code__", None)
+        places = [place for where, _, place, _ in self.log.changes if where == address and place and place[0] is code]
+        return self.places.span(places[-1]) if places else entry.record.described().get("backward_span")
 
     def watch_quietly(self, one: Pass) -> Any:
         if self.live_nodes.look_at_step is not None:

@@ -142,6 +142,8 @@ class LocalEngine:
 
     async def close(self) -> None:
         self._is_open = False
+        if self._balancing is not None:
+            self._balancing.cancel()
         abandoned, self._waiting = self._waiting, []
         for work in abandoned:
             work.sink.finished(CALLED_OFF)

@@ -41,7 +41,7 @@ QUICK_SECONDS = 0.15
 _QUICK_SECONDS_BEFORE_OTHERS = 1.0
 """The same while only clients wait that have had more of late: where the processor is scarce, all runs take longer."""
 _NICENESS_PER_SECOND = 3
-"""That a client had more than another who is here: five seconds more are the lowest priority."""
+"""Five seconds more than another who is here are the lowest priority."""
 _FIRST_GUESS_SECONDS = 0.1
 _NEWEST_SHARE = 0.1
 _PLACES_SECONDS = 0.1
@@ -215,10 +215,14 @@ class LocalEngine:
         return 0.0
 
     def _let_pass(self, client: str) -> None:
-        """Runs get the processor after this client's, the more of it their own clients have had of late."""
-        had = self._had_of_late(client)
+        """Runs get the processor after this client's, the more of it their own clients have had of late.
+
+        The client's own get it after its new ones, the longer they go on: a lecture hall is one client.
+        """
+        now, had = time.monotonic(), self._had_of_late(client)
         for work in self._running:
-            work.cancellation.step_back(int(_NICENESS_PER_SECOND * (self._had_of_late(work.client) - had)))
+            more = now - work.began if work.client == client else self._had_of_late(work.client) - had
+            work.cancellation.step_back(int(_NICENESS_PER_SECOND * more))
 
     def _had_of_late(self, client: str) -> float:
         """Seconds, with those of its runs that go on."""

@@ -78,7 +78,7 @@ BAD = {
             "problem-changed-in-place CopySlices 3 y 1 2 mul_ 4"),
         "a number's backward": ("w = torch.ones(2, requires_grad=True)\nl = [(w * k).sum().item() for k in (1, 2)]\n"
             "sum(l).backward()", 3, "problem-no-backward-cut float .item() 2"),
-        "a list's backward": (LEAF + "[x * 2].backward()", 2, "problem-no-backward list"),
+        "a list's backward": (LEAF + "[x * 2].backward()", 2, "problem-no-backward list several"),
         **{
             f"a hook with {returned}": (LEAF + f"y = x * 2\nz = y.sum()\n{at}(lambda g, *_: {returned})\nz.backward()",
                 4, told, *steps)

@@ -294,7 +294,7 @@ export interface Catalogue {
   "problem-nothing-numpy": never;
   "problem-nothing-made": never;
   "problem-no-pass": never;
-  "problem-no-backward": "type";
+  "problem-no-backward": "type" | "about";
   "problem-no-backward-cut": "type" | "call";
   "problem-leaf-in-place": never;
   "problem-input-number": "number";
@@ -575,6 +575,7 @@ export interface Catalogue {
   "nograd-others": "names";
   "nograd-others-more": "names" | "count";
   "note-input": "name";
+  "note-not-called": "method" | "line";
   "note-v-kept": never;
   "note-on-cpu": "asked" | "line";
   "note-full-precision": "asked" | "line";
@@ -614,6 +615,7 @@ export interface Catalogue {
   "finding-vanishing": "reaches" | "count" | "average" | "strongest" | "node";
   "finding-vanishing-alone": "reaches" | "node";
   "finding-vanishing-at": "reaches" | "node" | "change";
+  "finding-one-class": "node";
   "finding-saturated": "node" | "norm";
   "finding-staircase": "node";
   "finding-underflow": "node" | "norm";
@@ -648,6 +650,7 @@ export interface Catalogue {
   "check-differs": "count" | "total" | "row" | "column" | "analytic" | "numeric";
   "check-zeros": never;
   "check-factor": "factor";
+  "check-diagonal": never;
   "check-transposed": never;
   "check-unseen-use": "why";
   "check-kink": "at" | "row" | "column" | "left" | "right" | "taken";
@@ -662,6 +665,7 @@ export interface Catalogue {
   "check-no-jacobian-product": "v" | "scale";
   "check-constant": "v";
   "check-derivative-alone": "v";
+  "check-whole-jacobian": "shape" | "v" | "name";
   "check-arrived": "v" | "value";
   "check-swapped": "name" | "other";
   "check-identity": "name";

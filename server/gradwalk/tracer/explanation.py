@@ -37,6 +37,11 @@ _NONE_TYPE: Final = re.compile(r"\bNoneType\b")
 _GRAD: Final = re.compile(r"\b([^\W\d]\w*(?:\.\w+)*)\.(grad|grad_fn)\b")
 _SEVERAL: Final = r"'torch\.return_types\.\w+' object has no attribute '\w+'"
 _NO_BACKWARD: Final = rf"^(?!{_SEVERAL})'(?P<type>[\w.]+)' object has no attribute 'backward'"
+_WITHOUT_BACKWARD: Final = {
+    **dict.fromkeys(("builtin_function_or_method", "function", "method"), "call"),
+    **dict.fromkeys(("tuple", "list", "dict"), "several"),
+}
+"""By type, what somebody meant who calls `backward` on it."""
 _NO_ALLOCATION: Final = r"DefaultCPUAllocator: (?:can't allocate|not enough) memory|^Not enough memory to allocate"
 """torch's words, and orjson's, with which gradients are spelled."""
 
@@ -256,12 +261,18 @@ def _explain_by_frames(error: BaseException, found: Fact | None) -> Fact | None:
     modules = [each for each in methods if issubclass(type(each), torch.nn.Module)]
     if found["kind"] == "problem-refused" and modules and type(modules[-1]) is torch.nn.LSTM:
         return {**found, "operands": {**found["operands"], "about": "pair"}}
+    if found["kind"] == "problem-two-dtypes" and any(map(_is_of_loss, frames)):
+        return fact("problem-target-class", dtype=found["operands"]["right"])
     if found["kind"] not in ("problem-matrix-shapes", "problem-several-numbers"):
         return found
     if found["kind"] == "problem-several-numbers":
         is_loss = bool(modules) and issubclass(type(modules[-1]), _Loss)
         return fact("problem-several-numbers", about="loss") if is_loss else found
     return _linear(found, modules) if modules and type(modules[-1]) is torch.nn.Linear else found
+
+
+def _is_of_loss(frame: FrameType) -> bool:
+    return frame.f_globals["__name__"] == "torch.nn.functional" and frame.f_code.co_name.endswith("_loss")
 
 
 def _asked_wrongly(error: BaseException, frames: Sequence[FrameType]) -> str | None:
@@ -401,9 +412,10 @@ def _nan_found(match: "re.Match[str]", culprits: Culprits) -> Fact:
 
 
 def _no_backward(match: "re.Match[str]", culprits: Culprits) -> Fact:
-    last = culprits.last_cut()
-    if last is None:
-        return fact("problem-no-backward", type=match["type"])
+    last, kind = culprits.last_cut(), match["type"]
+    about = "loss" if kind.endswith("Loss") else _WITHOUT_BACKWARD.get(kind, "number")
+    if last is None or about != "number":
+        return fact("problem-no-backward", type=kind, about=about)
     return fact("problem-no-backward-cut", type=match["type"], call=last)
 
 
@@ -443,6 +455,10 @@ def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Fact:
     if int(target) < 0:
         return fact("problem-target-negative", target=target)
     return fact("problem-target-too-large", target=target, columns=str(int(target) + 1))
+
+
+def _two_dtypes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+    return fact("problem-two-dtypes", left=match["left"], right=match["right"])
 
 
 def _size(about: str, what: str, pattern: str) -> tuple[str, Explain]:
@@ -554,7 +570,8 @@ _REFUSALS: Final = (
     _refused(
         "indices",
         r"tensors used as indices must be long.*|.*Expected dtype int32/int64 for index|"
-        r"Expected tensor for argument #1 'indices' .*?(?= \(while)",
+        r"Expected tensor for argument #1 'indices' .*?(?= \(while)|one_hot is only applicable to index tensor.*|"
+        r"take\(\): Expected a long tensor for index.*",
     ),
     _refused("derivative", r"the derivative for '.*?' is not implemented"),
     _refused("inference", r"Inference tensors cannot be saved for backward"),
@@ -571,7 +588,7 @@ _REFUSALS: Final = (
     _refused("function", r"You must implement the forward function for custom autograd\.Function"),
     _refused("save", r"save_for_backward can only save variables, but argument .*"),
     _refused("ctx", r"'\w+Backward' object has no attribute '\w+'"),
-    _refused("tuple", r"'tuple' object has no attribute '\w+'"),
+    _refused("tuple", r"'tuple' object has no attribute '\w+'|can only concatenate tuple .*"),
     _refused("required", r"can't retain_grad on Tensor that has requires_grad=False|cannot register a hook on a .*"),
     _refused("out", r".*functions with out=\.\.\. arguments don't support automatic differentiation.*"),
     _refused("state", r"Error\(s\) in loading state_dict for [\s\S]*"),
@@ -588,7 +605,29 @@ _REFUSALS: Final = (
     _refused("sequence", r"\w+\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not Tensor"),
     _refused("condition", r"where expected condition to be a boolean tensor.*"),
     _refused("singular", r".*(?:the input matrix is singular|is not positive-definite).*"),
-    _refused("mean", r".*Input dtype must be either a floating point or complex dtype.*"),
+    _refused(
+        "mean",
+        r".*Input dtype must be either a floating point or complex dtype.*|std and var only support floating point .*|"
+        r"\"\w+\" not implemented for '(?:Long|Int|Short|Byte|Char|Bool)'|.*Expected a floating point or complex .*|"
+        r"result type \w+ can't be cast to the desired output type \w+|multinomial only supports floating-point .*",
+    ),
+    _refused(
+        "dtypes", r".*Expected self\.dtype to be equal to src\.dtype|mixed dtype .*|Expected query, key, and value to.*"
+    ),
+    _refused("write", r"expand\(\S*\{.*\}, size=\[\]\).*"),
+    _refused("own-grad", r"assigned grad expected to be a Tensor or None but got grad of type .*"),
+    _refused("no-grad", r"'\w+' object has no attribute 'grad'"),
+    _refused("ragged", r"expected sequence of length \d+ at dim \d+ \(got \d+\)"),
+    _refused(
+        "tensor",
+        r"\w+\(\): argument '\w+' \(position \d+\) must be Tensor, not (?:list|int|float|numpy\.\w+)|"
+        r"expected Tensor as element \d+ in argument \d+, but got \w+",
+    ),
+    _refused(
+        "keyword",
+        r"\w+\(\) got an unexpected keyword argument 'requires?_\w+'|"
+        r"\w+\(\) received an invalid combination of arguments - got \([^)]*requires?_grad=\w+[^)]*\)",
+    ),
 )
 
 EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
@@ -656,7 +695,7 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     ),
     (r"Target (?P<target>-?\d+) is out of bounds", _no_such_class),
     (
-        r"expected (?:target dtype to be Long or Byte, but got|scalar type Long but found) (?P<got>\w+)",
+        r"expected target dtype to be Long or Byte, but got (?P<got>\w+)",
         lambda match, _: fact("problem-target-class", dtype=match["got"]),
     ),
     (
@@ -669,10 +708,11 @@ EXPLANATIONS: Final[tuple[tuple[str, Explain], ...]] = (
     (r"before Module\.__init__\(\) call", fact("problem-module-init")),
     (r"optimizer got an empty parameter list", fact("problem-no-parameters")),
     (
-        r"(?:have the same dtype, but got:?|source and destination dtypes match, got) "
-        r"(?P<left>\w+) (?:and|!=|for the destination and) (?P<right>\w+)",
-        lambda match, _: fact("problem-two-dtypes", left=match["left"], right=match["right"]),
+        r"(?:same dtype, but (?:got:?|found)|source and destination dtypes match, got|expected scalar type) "
+        r"(?P<left>\w+)(?: int)?(?:,| and| !=| for the destination and| but found) (?P<right>\w+)",
+        _two_dtypes,
     ),
+    (r"RNN input dtype \((?P<left>\S+)\) does not match weight dtype \((?P<right>\S+)\)", _two_dtypes),
     (
         r"Torch not compiled with CUDA enabled|requires CUDA support|Tried to instantiate dummy base class|"
         r"Found no NVIDIA driver|"

@@ -488,7 +488,12 @@ problem-no-pass = Während der Aufzeichnung lief kein Rückwärtsdurchlauf.
     .hint = Rufe `.backward()` oder `torch.autograd.grad` innerhalb des `with` auf.
 problem-no-backward = `.backward()` beginnt bei einem Tensor; ein einfaches `{ $type }` hat keine Vorgeschichte, durch die man zurückgehen könnte.
     .title = Ein einfaches `{ $type }` hat kein backward
-    .hint = Ruf es auf dem Tensor auf, der aus den Blättern berechnet wurde.
+    .hint = { $about ->
+        [call] Die Klammern fehlen, die es aufrufen: `(x * x).sum().backward()`.
+        [loss] Das erzeugt den Verlust; ruf ihn mit Ausgabe und Target auf: `nn.MSELoss()(output, target).backward()`.
+        [several] Nimm den Tensor heraus: `y, = (…)`, `losses[0]`, `out["loss"]`.
+       *[number] Ruf es auf dem Tensor auf, der aus den Blättern berechnet wurde.
+     }
 problem-no-backward-cut = `.backward()` beginnt bei einem Tensor; ein einfaches `{ $type }` hat keine Vorgeschichte. Zuletzt hat { $call } etwas aus dem Graphen genommen.
     .title = { problem-no-backward.title }
     .hint = Behalte die Tensoren, addiere sie mit torch und ruf `.backward()` auf der Summe auf; nimm Zahlen nur zum Ausgeben heraus.
@@ -559,9 +564,9 @@ problem-module-init = Ein Modul hält seine Parameter und Schichten in Tabellen,
 problem-no-parameters = Ein Optimierer bekam keine Parameter: Das Modul kennt keine.
     .title = Nichts zu optimieren
     .hint = Schichten in einer gewöhnlichen Liste oder einem Dictionary werden nicht gefunden: Nimm `nn.ModuleList`, `nn.ModuleDict` oder `nn.Parameter`.
-problem-two-dtypes = Die einen Zahlen haben den Typ { $left }, die anderen { $right }. Die Zahlen von numpy sind double, die von torch float.
+problem-two-dtypes = Die einen Zahlen haben den Typ { $left }, die anderen { $right }.
     .title = Zahlen von zweierlei Typ
-    .hint = Wandle eine Seite um: `.float()` oder `.to(other.dtype)`.
+    .hint = Wandle eine Seite um: `.float()` oder `.to(other.dtype)`. Die Zahlen von numpy sind double, die von torch float.
 problem-target-class = Die Targets haben den Typ { $dtype }. Dieser Verlust nimmt die Nummer der Klasse jeder Zeile, als ganze Zahlen vom Typ Long.
     .title = Ein Target muss die Nummer einer Klasse sein
     .hint = Wandle sie um: `targets.long()`.
@@ -633,7 +638,7 @@ problem-refused = „{ $text }“
         [function] Schreib `@staticmethod` `def forward(ctx, x):` in die Klasse; prüf die Schreibweise.
         [save] Übergib Tensoren einzeln: `ctx.save_for_backward(x, y)`. Bewahre an `ctx` selbst auf, was kein Tensor ist: `ctx.k = k`.
         [ctx] Bewahre in forward auf, was backward braucht: Tensoren mit `ctx.save_for_backward(x)`, alles andere wie in `ctx.k = k`.
-        [tuple] Das ist ein Tupel, auch wenn es nur einen Tensor enthält. Nimm den Tensor heraus: `x, = ctx.saved_tensors`, oder `out, (h, c) = lstm(x)`.
+        [tuple] Das ist ein Tupel, auch wenn es nur einen Tensor enthält. Nimm den Tensor heraus: `x, = ctx.saved_tensors`, `g, = torch.autograd.grad(y, x)`, oder `out, (h, c) = lstm(x)`.
         [results] Hier kamen zwei Tensoren zusammen zurück. Nimm einen: `x.max(dim=1).values`, oder `values, indices = x.max(dim=1)`.
         [required] Erzeuge eine Eingabe mit `requires_grad=True`, bevor das hier daraus berechnet wird.
         [zero-grad] `x.grad = None` vergisst den Gradienten; `zero_grad()` ist eine Methode von Modulen und Optimierern.
@@ -654,6 +659,13 @@ problem-refused = „{ $text }“
         [singular] Prüf die Matrix, oder addiere etwas zu ihrer Diagonale: `A + 1e-3 * torch.eye(len(A))`.
         [saved] Nimm so viele heraus, wie forward aufbewahrt hat: `ctx.save_for_backward(x, y)`, dann `x, y = ctx.saved_tensors`. Bewahre sie mit einem Aufruf auf: Der letzte zählt.
         [pair] Ein LSTM beginnt mit zwei Tensoren, als Paar: `lstm(x, (h, c))`.
+        [dtypes] { problem-two-dtypes.hint }
+        [write] Ein Eintrag nimmt eine Zahl; mehrere schreibt man in einen Teil: `y[0:2] = …`.
+        [own-grad] `.grad` nimmt None oder einen Tensor derselben Form: `x.grad = torch.zeros_like(x)`.
+        [no-grad] Tensoren haben ein `.grad`; die eines Moduls sind seine Parameter: `layer.weight.grad`.
+        [ragged] Gib allen Zeilen dieselbe Länge.
+        [tensor] Mach einen Tensor daraus: `torch.tensor(…)`; aus einem Array von numpy `torch.from_numpy(…).float()`.
+        [keyword] Schreib `torch.tensor([1.0, 2.0], requires_grad=True)`: `tensor` mit kleinem t, `requires_grad` mit s.
        *[mean] Wandle erst in Gleitkommazahlen um: `x.float()`.
      }
 
@@ -1088,6 +1100,7 @@ nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
 ## Findings and notes
 
 note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
+note-not-called = `{ $method }` in Zeile { $line } ist genannt, nicht aufgerufen: Es fehlen die Klammern, `{ $method }()`.
 note-v-kept = Das v der Seite wurde nicht verwendet: Es kann das des Programms nur in dessen erstem Rückwärtsaufruf ersetzen, wenn der bei einem Tensor aus mehreren Zahlen beginnt.
 note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.
 note-full-precision = `{ $asked }` in Zeile { $line } ist ausgeschaltet: Hier gibt es kein anderes Gerät, und alles wird in voller Genauigkeit gerechnet. Auf einer GPU liefen manche Operationen in halber Genauigkeit, mit eigenen Knoten für die Umwandlung.
@@ -1154,6 +1167,9 @@ finding-vanishing-alone = { $reaches } Das macht { $node } ganz allein.
     .hint = { finding-vanishing.hint }
 finding-vanishing-at = { $reaches } Fast alles davon geschieht in einem Schritt: { $node } gibt das { $change }-Fache dessen zurück, was ankam. Dort ist eine Ableitung fast 0, wie im Minimum eines Loss, oder die Summanden heben sich auf, wie vor einer Normalisierung: Das kann durchaus richtig sein.
     .title = { finding-vanishing.title }
+finding-one-class = { $node } hat einen Gradienten erhalten und genau 0 zurückgegeben: Über eine Achse mit einem einzigen Eintrag ist das Ergebnis immer dasselbe, gleich was der Eintrag ist. Nichts davor erhält einen Gradienten dadurch.
+    .title = { finding-vanishing.title }
+    .hint = Gib jeder Klasse ihre eigene Bewertung; für eine einzige nimm `sigmoid` und als Verlust `F.binary_cross_entropy_with_logits`.
 finding-saturated = { $node } bekam einen Gradienten der Norm { $norm } und gab genau 0 zurück: gesättigt, die Ableitung ist zu klein für den dtype. Nichts davor bekommt einen Gradienten.
     .title = { finding-vanishing.title }
     .hint = Halte den Operanden nahe bei 0: mit kleineren Gewichten oder normalisierten Eingaben.
@@ -1235,6 +1251,7 @@ check-differs = { $count } von { $total } Einträgen { $count ->
 } von den Differenzenquotienten ab, zuerst in Zeile { $row }, Spalte { $column }: { $analytic }, richtig wäre { $numeric }.
 check-zeros = backward gibt nichts als Nullen zurück.
 check-factor = Jeder Eintrag ist das { $factor }-Fache von dem, was er sein sollte.
+check-diagonal = backward behält nur die Diagonale der Jacobi-Matrix, als käme jede Ausgabe von einer Eingabe; hier kommt jede von mehreren.
 check-transposed = Es ist die Transponierte dessen, was es sein sollte.
 check-unseen-use = Die Engine sieht nicht jede Verwendung: { $why }
 check-kink = Nicht differenzierbar bei { $at } (Zeile { $row }, Spalte { $column }): Die Steigung ist links { $left } und rechts { $right }. Es gibt keine Ableitung zum Vergleichen; backward nimmt { $taken }.
@@ -1252,6 +1269,7 @@ check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige z
 check-no-jacobian-product = backward wächst nicht mit `{ $v }`: Für { $scale } mal `{ $v }` gibt es nicht das { $scale }-Fache zurück. Also ist es kein Vektor-Jacobi-Produkt.
 check-constant = backward gibt dasselbe zurück, was auch immer `{ $v }` ist, nicht `{ $v }` mal die lokale Jacobi-Matrix.
 check-derivative-alone = backward gibt die lokale Ableitung allein zurück, was auch immer `{ $v }` ist. Multipliziere sie mit dem, was ankommt: `return { $v } * (…)`.
+check-whole-jacobian = backward gibt die ganze Jacobi-Matrix der Form { $shape } zurück, gleich was `{ $v }` ist; die Engine addiert ihre Zeilen für `{ $name }`. Gib das Produkt mit dem zurück, was ankommt, einen Vektor: `{ $v } @ J`.
 check-arrived = Hier ist `{ $v }` = { $value }.
 check-swapped = was backward für `{ $name }` zurückgibt, ist der Gradient von `{ $other }`, und umgekehrt: Gib sie in der Reihenfolge der Argumente von forward zurück.
 check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.

@@ -489,7 +489,12 @@ problem-no-pass = No backward pass ran while this was recorded.
     .hint = Call `.backward()` or `torch.autograd.grad` inside the `with`.
 problem-no-backward = `.backward()` starts at a tensor; a plain `{ $type }` has no history to walk back through.
     .title = A plain `{ $type }` has no backward
-    .hint = Call it on the tensor that was computed from the leaves.
+    .hint = { $about ->
+        [call] The parentheses are missing that call it: `(x * x).sum().backward()`.
+        [loss] This makes the loss; call it with the output and the target: `nn.MSELoss()(output, target).backward()`.
+        [several] Take the tensor out of it: `y, = (…)`, `losses[0]`, `out["loss"]`.
+       *[number] Call it on the tensor that was computed from the leaves.
+     }
 problem-no-backward-cut = `.backward()` starts at a tensor; a plain `{ $type }` has no history. The last call that took something out of the graph is { $call }.
     .title = { problem-no-backward.title }
     .hint = Keep the tensors, add them up with torch, and call `.backward()` on the sum; take numbers out only for printing.
@@ -560,9 +565,9 @@ problem-module-init = A module keeps its parameters and layers in tables that `n
 problem-no-parameters = An optimizer was made with no parameters: the module has none that it knows of.
     .title = Nothing to optimise
     .hint = Layers in a plain list or dictionary are not found: use `nn.ModuleList`, `nn.ModuleDict` or `nn.Parameter`.
-problem-two-dtypes = One holds numbers of type { $left }, the other of type { $right }. numpy's numbers are double, torch's are float.
+problem-two-dtypes = One holds numbers of type { $left }, the other of type { $right }.
     .title = These numbers are of two types
-    .hint = Convert one of them: `.float()`, or `.to(other.dtype)`.
+    .hint = Convert one of them: `.float()`, or `.to(other.dtype)`. numpy's numbers are double, torch's are float.
 problem-target-class = The targets have the type { $dtype }. This loss takes the number of each row's class.
     .title = A target must be the number of a class
     .hint = Convert them: `targets.long()`.
@@ -634,7 +639,7 @@ problem-refused = “{ $text }”
         [function] Write `@staticmethod` `def forward(ctx, x):` in the class; check its spelling.
         [save] Give it tensors one by one: `ctx.save_for_backward(x, y)`. Keep what is no tensor on `ctx` itself: `ctx.k = k`.
         [ctx] Keep in forward what backward needs: tensors with `ctx.save_for_backward(x)`, all else as in `ctx.k = k`.
-        [tuple] This is a tuple, also where it holds a single tensor. Take the tensor out: `x, = ctx.saved_tensors`, or `out, (h, c) = lstm(x)`.
+        [tuple] This is a tuple, also where it holds a single tensor. Take the tensor out: `x, = ctx.saved_tensors`, `g, = torch.autograd.grad(y, x)`, or `out, (h, c) = lstm(x)`.
         [results] Two tensors came back together. Take one: `x.max(dim=1).values`, or `values, indices = x.max(dim=1)`.
         [required] Create an input with `requires_grad=True` before this is computed from it.
         [zero-grad] `x.grad = None` forgets the gradient; `zero_grad()` is a method of modules and optimizers.
@@ -655,6 +660,13 @@ problem-refused = “{ $text }”
         [singular] Check the matrix, or add to its diagonal: `A + 1e-3 * torch.eye(len(A))`.
         [saved] Take out as many as forward saved: `ctx.save_for_backward(x, y)`, then `x, y = ctx.saved_tensors`. Save them in one call: the last one counts.
         [pair] An LSTM starts from two tensors, as a pair: `lstm(x, (h, c))`.
+        [dtypes] { problem-two-dtypes.hint }
+        [write] One entry takes one number; several are written to a part: `y[0:2] = …`.
+        [own-grad] `.grad` takes None, or a tensor of the shape of its own: `x.grad = torch.zeros_like(x)`.
+        [no-grad] Tensors have a `.grad`; those of a module are its parameters: `layer.weight.grad`.
+        [ragged] Give all rows the same length.
+        [tensor] Make a tensor of it: `torch.tensor(…)`; of an array of numpy `torch.from_numpy(…).float()`.
+        [keyword] Write `torch.tensor([1.0, 2.0], requires_grad=True)`: `tensor` with a small t, `requires_grad` with an s.
        *[mean] Convert to floats first: `x.float()`.
      }
 
@@ -1089,6 +1101,7 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 ## Findings and notes
 
 note-input = The input `{ $name }` was not used: the program has no place for it.
+note-not-called = `{ $method }` in line { $line } is named, not called: add the parentheses, `{ $method }()`.
 note-v-kept = The v from the page was not used: it can take the place of the program’s own only in its first backward call, where that starts at one tensor of several numbers.
 note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.
 note-full-precision = `{ $asked }` in line { $line } is switched off: on this CPU all is computed in full precision. On a GPU some operations would run in half precision, with casts as nodes.
@@ -1155,6 +1168,9 @@ finding-vanishing-alone = { $reaches } { $node } does it alone.
     .hint = { finding-vanishing.hint }
 finding-vanishing-at = { $reaches } Nearly all of that is one step: { $node } returns { $change } times what it got. There a slope is nearly 0, as where a loss is smallest, or the terms of a sum cancel, as they do before a normalisation: that may well be right.
     .title = { finding-vanishing.title }
+finding-one-class = { $node } received a gradient and returned exactly 0: over an axis of one entry its result is always the same, whatever the entry is. Nothing before it gets a gradient through it.
+    .title = { finding-vanishing.title }
+    .hint = Give each class its own score; for a single score take `sigmoid`, and `F.binary_cross_entropy_with_logits` as the loss.
 finding-saturated = { $node } received a gradient of norm { $norm } and returned exactly 0: it is saturated, its slope is too small for the dtype. Nothing before it gets a gradient through it.
     .title = { finding-vanishing.title }
     .hint = Keep its operand near 0, by smaller weights or normalised inputs.
@@ -1236,6 +1252,7 @@ check-differs = { $count } of { $total } entries { $count ->
 } from finite differences, first row { $row }, column { $column }: { $analytic } where it should be { $numeric }.
 check-zeros = The backward returns nothing but zeros.
 check-factor = Every entry is { $factor } times what it should be.
+check-diagonal = backward keeps the diagonal of the Jacobian alone, as if each output came of one input; here each comes of several.
 check-transposed = It is the transpose of what it should be.
 check-unseen-use = The engine does not see every use: { $why }
 check-kink = Not differentiable at { $at } (row { $row }, column { $column }): the slope is { $left } to the left and { $right } to the right. There is no derivative to compare with; the backward takes { $taken }.
@@ -1253,6 +1270,7 @@ check-not-scaled = for this `v` backward returns what it should for `{ $name }`,
 check-no-jacobian-product = backward does not scale with `{ $v }`: for { $scale } times `{ $v }` it does not return { $scale } times that. So it is not a vector-Jacobian product.
 check-constant = backward returns the same whatever `{ $v }` is, not `{ $v }` times the local Jacobian.
 check-derivative-alone = backward returns the local derivative alone, whatever `{ $v }` is. Multiply it by what arrives: `return { $v } * (…)`.
+check-whole-jacobian = backward returns the whole Jacobian of shape { $shape }, whatever `{ $v }` is; the engine adds up its rows for `{ $name }`. Return the product with what arrives, a vector: `{ $v } @ J`.
 check-arrived = Here `{ $v }` is { $value }.
 check-swapped = what backward returns for `{ $name }` is the gradient of `{ $other }`, and the other way round: return them in the order of forward's arguments.
 check-identity = forward hands `{ $name }` on as it is, while backward changes `v`, as clipping of gradients does on purpose.

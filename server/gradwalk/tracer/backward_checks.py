@@ -20,7 +20,7 @@ from torch.autograd.function import FunctionCtx
 
 from gradwalk.protocol.answers import GradcheckReport
 from gradwalk.protocol.events import Differences, LocalJacobian
-from gradwalk.protocol.facts import Fact, Numbers, fact, in_turn, number
+from gradwalk.protocol.facts import Fact, Numbers, Shape, fact, in_turn, number
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import Call
 from gradwalk.tracer.custom import grad_output_name
@@ -138,12 +138,12 @@ class BackwardChecks:
             return
         self._left_along -= cost
         with _no_grad(), unnoticed():
-            of_zeros = _of(node, [None for _ in gradients.outputs])
+            made_of_zeros = _made_of(node, [None for _ in gradients.outputs])
             # What arrived may be alike for two operands by chance.
             drawn = [None if v is None else _drawn(v, slot) for slot, v in enumerate(gradients.outputs)]
             others = Gradients(drawn, _of(node, drawn))
             for one in wrong:
-                because = _constant(node, forward, one["argnum"], gradients, of_zeros)
+                because = _constant(node, forward, one, gradients, made_of_zeros)
                 because = because or _unscaled(node, one, gradients)
                 because = because or _left_out(node, forward, one, jacobians)
                 because = because or _swapped(forward, one["argnum"], argnums, others)
@@ -170,13 +170,20 @@ def _of_scaled(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
     return _of(node, [None if v is None else SCALE * v for v in grad_outputs])
 
 
-def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
-    """What comes of backward for these v's, None being zeros; nothing where it must not run again."""
+def _made_of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
+    """What backward makes of these v's, None being zeros; nothing where it must not run again."""
     if not is_repeatable(type(node)._forward_cls) or not is_unpackable(node):
         return []
-    outputs, operands = sides_of(node)
-    row = CallableNode(node, outputs, operands).of(grad_outputs)
-    pairs = zip(row, operands, strict=False)
+    return CallableNode(node, *sides_of(node)).of(grad_outputs)
+
+
+def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
+    """The same as the engine hands it on."""
+    return _fitted(node, _made_of(node, grad_outputs))
+
+
+def _fitted(node: Any, row: Row) -> Row:
+    pairs = zip(row, sides_of(node)[1], strict=False)
     try:
         return [one if one is None or side is None else side.fit(one) for one, side in pairs]
     except RuntimeError:
@@ -184,8 +191,9 @@ def _of(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:
         return []
 
 
-def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of_zeros: Row) -> Fact | None:
+def _constant(node: Any, forward: Forward, one: LocalJacobian, gradients: Gradients, made_of_zeros: Row) -> Fact | None:
     """That backward does not use v: it returns the same for zeros, and not zeros as every product with v."""
+    argnum, of_zeros = one["argnum"], _fitted(node, made_of_zeros)
     returned, other = gradients.inputs[argnum], of_zeros[argnum] if argnum < len(of_zeros) else None
     if returned is None or other is None or returned.layout is not torch.strided or returned.dtype != other.dtype:
         return None
@@ -193,6 +201,10 @@ def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of
         return None
     arrived = [slot for slot, v in enumerate(gradients.outputs) if v is not None]
     name = grad_output_name(type(node)._forward_cls, arrived[0] if arrived else 0)
+    made = made_of_zeros[argnum]
+    if made is not None and made.shape != other.shape and _is_jacobian(made, one["differences"]):
+        shape: Shape = {"shape": [*made.shape]}
+        return fact("check-whole-jacobian", v=name, name=forward.names[argnum], shape=shape)
     if len(arrived) != 1 or not is_derivative_alone(forward, argnum, arrived[0], returned):
         return fact("check-constant", v=name)
     because, v = fact("check-derivative-alone", v=name), gradients.outputs[arrived[0]]
@@ -200,6 +212,12 @@ def _constant(node: Any, forward: Forward, argnum: int, gradients: Gradients, of
         return because
     value: Numbers = {"numbers": [spell_non_finite(float(each)) for each in v.reshape(-1)], "shape": [*v.shape]}
     return in_turn(because, fact("check-arrived", v=name, value=value))
+
+
+def _is_jacobian(made: torch.Tensor, differences: Differences) -> bool:
+    """Whether backward made what finite differences give, entry by entry."""
+    true = np.array(differences.get("value", {}).get("data", ()), np.float64)
+    return made.numel() == true.size and np.allclose(made.reshape(-1).double(), true, rtol=1e-3, atol=1e-6)
 
 
 def _unscaled(node: Any, one: LocalJacobian, gradients: Gradients) -> Fact | None:
@@ -329,14 +347,15 @@ def _because(found: GradcheckReport, numeric: Any, analytic: Any, passing: _Pass
         return fact("check-flat", name=name)
     if not analytic.any():
         return fact("check-stops", name=name)
-    is_identity = numeric.shape[0] == numeric.shape[1] and np.allclose(
-        numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6
-    )
+    is_square = numeric.shape[0] == numeric.shape[1]
+    is_identity = is_square and np.allclose(numeric, np.eye(len(numeric)), rtol=0.0, atol=1e-6)
     if is_identity and passing.hands_on():
         factors = analytic[numeric > 1 / 2]
         if (factors == factors[0]).all() and passing.multiplies_by(float(factors[0])):
             return fact("check-identity-times", name=name, factor=number(spell_non_finite(float(factors[0]))))
         return fact("check-identity", name=name)
+    if is_square and np.allclose(analytic, np.diag(np.diag(numeric)), rtol=1e-3, atol=1e-6):
+        return fact("check-diagonal")
     return found["because"]
 
 

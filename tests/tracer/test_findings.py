@@ -78,6 +78,8 @@ TOLD = {
             "finding-value masked_fill 3 4"),
     },
     "vanishing": {
+        "one class": (LEAF + "F.cross_entropy(x[:, None], torch.tensor([0, 0])).backward()", 2,
+            "finding-one-class LogSoftmaxBackward0 2"),
         "a staircase": (LEAF + "(x.round() * 2).sum().backward()", 2, "finding-staircase RoundBackward0 2"),
         "one step that takes nearly all, each time": ("x = torch.tensor(12.0, requires_grad=True)\nfor i in range(3):\n"
             "    (torch.sigmoid(x * 1.0) * 2).backward()", 3,
@@ -97,8 +99,8 @@ TOLD = {
             "finding-exploding-alone x 6.25e+05 6.25e+05 MulBackward0 4"),
     },
     "overflow": {
-        "over the largest float16": ("x = torch.tensor([512.], dtype=torch.float16, requires_grad=True)\ny = x * x\n"
-            "y.sum().backward()", 2, "finding-overflow MulBackward0 2 x 512 float16 6.55e+04"),
+        "over the largest float16": ("x = torch.tensor([512.], dtype=torch.float16, requires_grad=True)\n"
+            "y = x * x + x * x\ny.sum().backward()", 2, "finding-overflow MulBackward0 2 x 512 float16 6.55e+04"),
     },
     "cut_derivative": {
         "of an intermediate that is saved": (CUT.format(save="ctx.save_for_backward(up, down)",

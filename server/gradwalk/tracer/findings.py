@@ -45,6 +45,7 @@ _SUMMING: Final = frozenset(
 """Operations whose gradients are sums of many terms, or lose a mean."""
 _NORMALIZING: Final = frozenset({"native_batch_norm", "native_group_norm", "native_layer_norm"})
 _SATURATING: Final = frozenset({"sigmoid", "softmax", "tanh"})
+_OVER_AN_AXIS: Final = frozenset({"log_softmax", "softmax"})
 _STAIRCASES: Final = frozenset({"ceil", "floor", "round", "sign", "trunc"})
 _SCALING: Final = frozenset({"div", "mean", "mul"})
 _NEARLY_ALL: Final = 0.8
@@ -356,6 +357,8 @@ def _steepness_key(one: Finding) -> tuple[str, str, str]:
 def _why_lost(described: Node, norm: float, received: Sequence[TensorValue]) -> Fact | None:
     """Why a node returned exactly 0 for a gradient that was not, where it could be meant otherwise."""
     op, node = described["op"].strip("_"), name_of(described)
+    if op in _OVER_AN_AXIS and _is_of_one_entry(described):
+        return fact("finding-one-class", node=node)
     if op in _SATURATING and (op != "softmax" or _is_one_hot(described)):
         return fact("finding-saturated", node=node, norm=measured(norm))
     if op in _STAIRCASES:
@@ -363,6 +366,14 @@ def _why_lost(described: Node, norm: float, received: Sequence[TensorValue]) -> 
     if op in _SCALING and all(value["dtype"] == "float16" for value in received):
         return fact("finding-underflow", node=node, norm=measured(norm))
     return None
+
+
+def _is_of_one_entry(described: Node) -> bool:
+    """Whether a softmax has one entry to share everything among, in each row."""
+    results = {
+        number for one in described["outputs"] if one["value"] is not None for number in numbers_of(one["value"])
+    }
+    return results == ({1.0} if described["op"].strip("_") == "softmax" else {0.0})
 
 
 def _is_one_hot(described: Node) -> bool:

@@ -56,7 +56,10 @@ def forward_findings(nodes: Iterable[Node], writers: Mapping[str, str]) -> list[
         if not found:
             found.append(finding("first_non_finite", node, None, _not_finite(node, troubles[0], mask)))
         if troubles[0].infinities and _has_overflown(node, operands) and len(overflows) < LISTED:
-            overflows.append(finding("overflow", node, None, _overflow(node, outputs[0])))
+            what = _overflow(node, outputs[0])
+            # A line may compute the same twice.
+            if all(one["fact"] != what for one in overflows):
+                overflows.append(finding("overflow", node, None, what))
     return found + overflows
 
 

@@ -161,6 +161,8 @@ class Run:
         if asked is not None:
             recorder.passes.choose_seed = lambda output: chosen_gradient(output, asked)
         recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
+        for method, line in program.methods_not_called():
+            recorder.notes.append(fact("note-not-called", method=method, line=str(line)))
         with recording(recorder, self.stream) as recorded, self._around(recorder):
             try:
                 with recorded:

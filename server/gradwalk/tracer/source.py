@@ -35,6 +35,8 @@ FILENAME = "<snippet>"
 RESULT = "__gradwalk_result__"
 INPUT = "__gradwalk_input__"
 FIRST_DEFAULT_INPUT = 2.0
+_METHODS = frozenset({"backward", "eval", "requires_grad_", "retain_grad", "step", "train", "zero_grad"})
+"""What a program calls for what it does: naming them does nothing."""
 _LONG_LINE = 2**31 - 1
 """A column behind the end of every line."""
 
@@ -142,6 +144,14 @@ class Program:
                 span = self._columns.span_of_bytes(line, line, column, _LONG_LINE)
                 return statement.name, statement.name + _arguments(statement), span
         return None
+
+    def methods_not_called(self) -> list[tuple[str, int]]:
+        """Statements such as `loss.backward`, which do nothing, with their lines."""
+        return [
+            (ast.unparse(node.value), node.lineno)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr in _METHODS
+        ]
 
     @property
     def defined_names(self) -> frozenset[str]:

@@ -43,7 +43,7 @@ export const CELLS_SHOWN_AS_NUMBERS = 3;
 export const THUMBNAIL_ROWS = 6;
 export const THUMBNAIL_CELL_PX = 8;
 
-export const GROUP_SIZE: Size = { width: 196, height: 64 };
+export const GROUP_SIZE: Size = { width: 196, height: 88 };
 
 export function cardSize(node: Node, graph: Graph): Size {
   /** Of the node's result; more than one send a gradient each. */

@@ -430,9 +430,9 @@ export function drawGroup(group: GroupScene, box: Box, look: Look): Shape {
       : beside || count === ""
         ? []
         : [{ text: cut(count, plain, room), ...plain, ink: "ink-quiet" }];
-  const shares = second.length === 0 ? [0.5] : [0.3, 0.7];
+  const apart = second.length === 0 ? 0 : Math.max(0.4 * box.height, 1.2 * plain.size);
   const lines = [first, second].flatMap((line, at) => {
-    const y = box.height * (shares[at] ?? 0) + DROP * bold.size;
+    const y = box.height / 2 + (at - 0.5) * apart + DROP * bold.size;
     return runs({ x: box.width / 2, y }, line, "middle");
   });
   return moved([frame, ...lines], box);

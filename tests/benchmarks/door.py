@@ -28,6 +28,7 @@ PROBE_SECONDS = 0.02
 WEIGH_SECONDS = 1.0
 BIG = transformer(20) + BACKWARD
 LOOP = "n = {number}\nwhile True: pass\n"
+NUMBERS = json.dumps({"inputs": {"x": [[random.random() for _ in range(10)] for _ in range(550)]}}).encode()
 DEEP = b'{"source": "", "options": {"inputs": {"x": ' + b"[" * 60_000 + b"]" * 60_000 + b"}}}"
 
 
@@ -74,9 +75,8 @@ async def bake(target: Target) -> None:
 
 
 def large_body(target: Target) -> bytes:
-    """As many numbers as a request may have, none of them seen before."""
-    numbers = [[random.random() for _ in range(10)] for _ in range(550)]
-    return post("/api/traces", {"source": target.new(SMALL), "options": {"inputs": {"x": numbers}}})
+    """As many numbers as a request may have, for a program that nobody has seen; not spelled anew by the sender."""
+    return post("/api/traces", b'{"source": %s, "options": %s}' % (json.dumps(target.new(SMALL)).encode(), NUMBERS))
 
 
 def vote(target: Target) -> bytes:

@@ -312,7 +312,7 @@ export interface Catalogue {
   "problem-no-processes": never;
   "problem-not-allowed": never;
   "problem-no-gpu": never;
-  "problem-matrix-shapes": "left" | "right" | "columns" | "rows";
+  "problem-matrix-shapes": "left" | "right" | "columns" | "rows" | "about";
   "problem-broadcast": "left" | "right" | "axis";
   "problem-target-too-large": "target" | "columns";
   "problem-target-negative": "target";

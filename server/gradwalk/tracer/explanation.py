@@ -444,10 +444,11 @@ def _unused_input(match: "re.Match[str]", culprits: Culprits) -> Fact | None:
     return fact("problem-unused-input-because", input=named, because=unused.detail)
 
 
-def _matrix_shapes(match: "re.Match[str]", _culprits: Culprits) -> Fact:
+def _matrix_shapes(match: "re.Match[str]", culprits: Culprits) -> Fact:
     left, right = match["left"], match["right"]
     columns, rows = left.partition("x")[2], right.partition("x")[0]
-    return fact("problem-matrix-shapes", left=left, right=right, columns=columns, rows=rows)
+    about = "backward" if culprits.forward_arguments() else "other"
+    return fact("problem-matrix-shapes", left=left, right=right, columns=columns, rows=rows, about=about)
 
 
 def _no_such_class(match: "re.Match[str]", _culprits: Culprits) -> Fact:

@@ -545,7 +545,10 @@ problem-no-gpu = Das Programm verlangt eine GPU; hier läuft PyTorch auf der CPU
     .hint = Lass `.cuda()` und `.to("cuda")` weg, oder wähle: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
 problem-matrix-shapes = Die Formen sind { $left } und { $right }: Die inneren Größen ({ $columns } und { $rows }) müssen gleich sein.
     .title = Diese Matrizen lassen sich nicht multiplizieren
-    .hint = Transponiere eine von ihnen (`.T`), oder prüf die Größen dort, wo sie entstehen.
+    .hint = { $about ->
+        [backward] Ein Gradient hat die Form seines Arguments: Die von `a @ b` sind `g @ b.T` und `a.T @ g`.
+       *[other] Transponiere eine von ihnen (`.T`), oder prüf die Größen dort, wo sie entstehen.
+     }
 problem-broadcast = In Achse { $axis } treffen die Größen { $left } und { $right } aufeinander; sie müssen gleich sein, oder eine davon muss 1 sein.
     .title = Diese Formen passen nicht zusammen
     .hint = Gib die Formen mit `print` aus, und nimm `unsqueeze` oder `reshape`, wo eine Achse fehlt.

@@ -546,7 +546,10 @@ problem-no-gpu = The program asks for a GPU; here PyTorch runs on the CPU, where
     .hint = Leave out `.cuda()` and `.to("cuda")`, or choose: `device = "cuda" if torch.cuda.is_available() else "cpu"`.
 problem-matrix-shapes = The shapes are { $left } and { $right }: the inner sizes ({ $columns } and { $rows }) must be equal.
     .title = These matrices cannot be multiplied
-    .hint = Transpose one of them (`.T`), or check the sizes where they are made.
+    .hint = { $about ->
+        [backward] A gradient has the shape of its argument: those of `a @ b` are `g @ b.T` and `a.T @ g`.
+       *[other] Transpose one of them (`.T`), or check the sizes where they are made.
+     }
 problem-broadcast = Sizes { $left } and { $right } meet in axis { $axis }; they must be equal, or one of them must be 1.
     .title = These shapes do not fit together
     .hint = Print the shapes, and use `unsqueeze` or `reshape` where an axis is missing.

@@ -27,6 +27,8 @@ const TIGHT_PX = 760;
 const EQUATION_PX = 434;
 /** The same where a product stands in two lines. */
 const EQUATION_IN_TWO_PX = 484;
+/** With its tools above and the queue below, a lower map has no room for a card. */
+const LEAST_MAP_PX = 130;
 /** Times what a graph needs to be read at all: so much room is enough, and so much more of it is worth a dock below. */
 const EASY = 1.5;
 const LARGER = 1.4;
@@ -44,7 +46,10 @@ export function dockOf({ width, height }: Size, scale = 1, needed: Size = NOTHIN
   if (height < LOW_PX && (width >= NARROW_PX || width > FLAT * height))
     return { side: "beside", share: width >= NARROW_PX && width < TIGHT_PX ? 0.69 : 0.64 };
   if (width < NARROW_PX)
-    return { side: "below", share: Math.min(0.75, (EQUATION_IN_TWO_PX * scale) / height) };
+    return {
+      side: "below",
+      share: Math.min(0.75, (EQUATION_IN_TWO_PX * scale) / height, 1 - LEAST_MAP_PX / height),
+    };
   const share = Math.max(0.46, (COLUMN_PX * scale) / width);
   const below = Math.min(0.61, Math.max(0.44, (EQUATION_PX * scale) / height)) + (besides * scale) / height;
   const room = (width * (1 - share)) / needed.width;

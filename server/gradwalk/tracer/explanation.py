@@ -27,7 +27,7 @@ from gradwalk.tracer.originals import PROGRAM_FILES, Tensor, grad_fn_of
 from gradwalk.tracer.places import Places
 
 _WORDS_MAX: Final = 600
-_TEXT_MAX: Final = 20_000
+_TEXT_MAX: Final = 2_000
 _UNUSED: Final = (
     r"(?:The differentiated Tensor at index (?P<index>\d+)|One of the differentiated Tensors) "
     r"appears to not have been used"
@@ -205,7 +205,7 @@ def words_of(error: BaseException) -> str:
 def _text_of(error: BaseException) -> str:
     """The error's text; a program's own class may fail to give one, which Python itself shows like this."""
     try:
-        # Every pattern is looked for in it: a text of megabytes would take longer than the program may.
+        # Every pattern is looked for from each letter on: twenty thousand would take longer than the program may.
         return str(error)[:_TEXT_MAX]
     except Exception:  # noqa: BLE001 (it is the program's code)
         return "<exception str() failed>"
@@ -272,7 +272,7 @@ def _explain_by_frames(error: BaseException, found: Fact | None) -> Fact | None:
 
 
 def _is_of_loss(frame: FrameType) -> bool:
-    return frame.f_globals["__name__"] == "torch.nn.functional" and frame.f_code.co_name.endswith("_loss")
+    return frame.f_globals.get("__name__") == "torch.nn.functional" and frame.f_code.co_name.endswith("_loss")
 
 
 def _asked_wrongly(error: BaseException, frames: Sequence[FrameType]) -> str | None:

@@ -28,7 +28,7 @@ from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.pasted import straighten
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
-from gradwalk.tracer.text import Columns, normalise_source
+from gradwalk.tracer.text import Columns, normalise_source, short_text
 from gradwalk.words.catalogue import tell
 
 FILENAME = "<snippet>"
@@ -37,6 +37,7 @@ INPUT = "__gradwalk_input__"
 FIRST_DEFAULT_INPUT = 2.0
 _METHODS = frozenset({"backward", "eval", "requires_grad_", "retain_grad", "step", "train", "zero_grad"})
 """What a program calls for what it does: naming them does nothing."""
+_METHODS_TOLD = 4
 _LONG_LINE = 2**31 - 1
 """A column behind the end of every line."""
 
@@ -146,12 +147,13 @@ class Program:
         return None
 
     def methods_not_called(self) -> list[tuple[str, int]]:
-        """Statements such as `loss.backward`, which do nothing, with their lines."""
-        return [
-            (ast.unparse(node.value), node.lineno)
+        """The first statements such as `loss.backward`, which do nothing, with their lines."""
+        found = [
+            (short_text(node.value, self.text) or f"….{node.value.attr}", node.lineno)
             for node in ast.walk(self._tree)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr in _METHODS
         ]
+        return found[:_METHODS_TOLD]
 
     @property
     def defined_names(self) -> frozenset[str]:

@@ -665,7 +665,7 @@ export interface Catalogue {
   "check-no-jacobian-product": "v" | "scale";
   "check-constant": "v";
   "check-derivative-alone": "v";
-  "check-whole-jacobian": "shape" | "v" | "name";
+  "check-whole-jacobian": "shape" | "v";
   "check-arrived": "v" | "value";
   "check-swapped": "name" | "other";
   "check-identity": "name";

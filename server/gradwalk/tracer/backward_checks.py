@@ -204,7 +204,7 @@ def _constant(node: Any, forward: Forward, one: LocalJacobian, gradients: Gradie
     made = made_of_zeros[argnum]
     if made is not None and made.shape != other.shape and _is_jacobian(made, one["differences"]):
         shape: Shape = {"shape": [*made.shape]}
-        return fact("check-whole-jacobian", v=name, name=forward.names[argnum], shape=shape)
+        return fact("check-whole-jacobian", v=name, shape=shape)
     if len(arrived) != 1 or not is_derivative_alone(forward, argnum, arrived[0], returned):
         return fact("check-constant", v=name)
     because, v = fact("check-derivative-alone", v=name), gradients.outputs[arrived[0]]

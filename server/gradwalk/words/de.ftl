@@ -1272,7 +1272,7 @@ check-not-scaled = für dieses `v` gibt backward für `{ $name }` das Richtige z
 check-no-jacobian-product = backward wächst nicht mit `{ $v }`: Für { $scale } mal `{ $v }` gibt es nicht das { $scale }-Fache zurück. Also ist es kein Vektor-Jacobi-Produkt.
 check-constant = backward gibt dasselbe zurück, was auch immer `{ $v }` ist, nicht `{ $v }` mal die lokale Jacobi-Matrix.
 check-derivative-alone = backward gibt die lokale Ableitung allein zurück, was auch immer `{ $v }` ist. Multipliziere sie mit dem, was ankommt: `return { $v } * (…)`.
-check-whole-jacobian = backward gibt die ganze Jacobi-Matrix der Form { $shape } zurück, gleich was `{ $v }` ist; die Engine addiert ihre Zeilen für `{ $name }`. Gib das Produkt mit dem zurück, was ankommt, einen Vektor: `{ $v } @ J`.
+check-whole-jacobian = backward gibt die ganze Jacobi-Matrix der Form { $shape } zurück, gleich was `{ $v }` ist; die Engine addiert ihre Zeilen. Gib das Produkt `{ $v } @ J` zurück, einen Vektor.
 check-arrived = Hier ist `{ $v }` = { $value }.
 check-swapped = was backward für `{ $name }` zurückgibt, ist der Gradient von `{ $other }`, und umgekehrt: Gib sie in der Reihenfolge der Argumente von forward zurück.
 check-identity = forward gibt `{ $name }` unverändert weiter, aber backward ändert `v`, wie es Gradient Clipping mit Absicht tut.

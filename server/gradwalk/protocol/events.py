@@ -464,6 +464,8 @@ FindingKind = Literal[
     "no_zero_grad",
     "broadcast",
     "rebuilt",
+    "loss_input",
+    "overlooked",
 ]
 
 

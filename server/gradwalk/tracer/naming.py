@@ -7,7 +7,7 @@ is the run-time truth; the static targets of assignments (`source.py`) fill in w
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import FrameType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import torch
 
@@ -18,6 +18,17 @@ from gradwalk.tracer.walk import Node
 _ITEMS_READ: Final = 64
 _DEPTH: Final = 3
 _VARIABLES_READ: Final = 2_000
+
+
+class Overlooked(NamedTuple):
+    """A leaf at a module that the module's own methods do not see, or not in the way that was meant."""
+
+    why: Literal["flag", "list", "tensor"]
+    """The module was given a `requires_grad`, it holds other modules in a list or a dict, or a tensor that is no
+    `nn.Parameter`."""
+    module: str
+    """Its path."""
+    attribute: str
 
 
 class NamedTensors:
@@ -40,6 +51,10 @@ class NamedTensors:
         """`id` of an nn.Module -> its path (`model.0`)."""
         self.storages: dict[int, str] = {}
         """Storage address -> the first variable that lives there."""
+        self.parameters: set[int] = set()
+        """`id` of what some module counts among its parameters."""
+        self.overlooked: dict[int, Overlooked] = {}
+        """By `id`."""
         self._seen: set[int] = set()
 
     def read(self, variables: Mapping[str, Any]) -> None:
@@ -74,9 +89,26 @@ class NamedTensors:
             for path, parameter in module.named_parameters():
                 # A program may have put anything there.
                 if isinstance(parameter, Tensor):
+                    self.parameters.add(id(parameter))
                     self._take(f"{name}.{path}", parameter)
             for path, inner in module.named_modules():
-                self.modules.setdefault(id(inner), f"{name}.{path}" if path else name)
+                whole = f"{name}.{path}" if path else name
+                self.modules.setdefault(id(inner), whole)
+                self._read_overlooked(whole, inner)
+
+    def _read_overlooked(self, name: str, module: torch.nn.Module) -> None:
+        attributes = vars(module)
+        if attributes.get("requires_grad") is False:
+            for parameter in module.parameters():
+                self.overlooked.setdefault(id(parameter), Overlooked("flag", name, "requires_grad"))
+        for key, value in list(attributes.items())[:_ITEMS_READ]:
+            if isinstance(value, Tensor):
+                self.overlooked.setdefault(id(value), Overlooked("tensor", name, key))
+            elif type(value) in (list, tuple, dict) and not key.startswith("_"):
+                for path, inner in _modules(f"{name}.{key}", value, 1):
+                    for inner_path, parameter in inner.named_parameters():
+                        self.overlooked.setdefault(id(parameter), Overlooked("list", name, key))
+                        self._take(f"{path}.{inner_path}", parameter)
 
     def _take(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.requires_grad:

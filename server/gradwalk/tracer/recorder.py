@@ -653,7 +653,7 @@ class Recorder(PassListener):
         writers = {record.id: record.call.label for record in records if record.kind == "view_write" and record.call}
         found = self._findings.conclude(one.index, nodes, one.cuts, writers)
         if not one.cut:
-            found += self._mistakes.conclude(one, nodes)
+            found += self._mistakes.conclude(one, nodes, self._named)
         if found:
             event["findings"] = found
         self._note_recorded(one)

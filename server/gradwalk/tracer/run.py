@@ -47,6 +47,7 @@ from gradwalk.tracer.interruption import TimeLimitError
 from gradwalk.tracer.listening import Listening
 from gradwalk.tracer.loops import LEAVE, LOOP, TURN
 from gradwalk.tracer.names import MISSING_IMPORTS
+from gradwalk.tracer.optimizers import OptimizerWatch
 from gradwalk.tracer.recorder import Recorder
 from gradwalk.tracer.schedule import AllRecordedError
 from gradwalk.tracer.scopes import ModuleScopes
@@ -161,8 +162,7 @@ class Run:
         if asked is not None:
             recorder.passes.choose_seed = lambda output: chosen_gradient(output, asked)
         recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
-        for method, line in program.methods_not_called():
-            recorder.notes.append(fact("note-not-called", method=method, line=str(line)))
+        recorder.notes += program.idle_statements()
         with recording(recorder, self.stream) as recorded, self._around(recorder):
             try:
                 with recorded:
@@ -326,11 +326,12 @@ def listening(recorder: Recorder) -> Iterator[CallRecorder]:
     """Puts everything in place that listens to the forward and the backward, and takes it away again."""
     scopes = ModuleScopes(recorder.log)
     compiled = CompileWatch(recorder.places, recorder.notes.append)
+    optimizers = OptimizerWatch(recorder.places, recorder.notes.append)
     with ExitStack() as stack:
         stack.enter_context(seen_functions(recorder.log, recorder.fail_inside))
         scopes.install()
         stack.callback(scopes.remove)
-        for part in (recorder.hooks, recorder.writer.threads, compiled, recorder.passes):
+        for part in (recorder.hooks, recorder.writer.threads, compiled, optimizers, recorder.passes):
             stack.enter_context(part.watching())
         calls = recorder.passes.mode = CallRecorder(recorder.log, recorder.fail_inside)
         recorder.schedule.listening = Listening(recorder.log, calls, scopes)

@@ -5,6 +5,9 @@ written_gradient  a custom backward writes into the grad_output that it was give
 no_zero_grad      a leaf's gradient was added to that of an earlier pass, although the leaf was updated in between.
 broadcast         (N, 1) against (N,) gave (N, N) on the way to a scalar.
 rebuilt           a tensor made anew of numbers that were read out of another one.
+loss_input        a loss that takes scores was given probabilities, or one that takes their logarithms something else.
+overlooked        a leaf that its module does not count among its parameters, where the program asks for these; or one
+                  of a module whose `requires_grad` was set, which is nobody's attribute.
 """
 
 import re
@@ -22,7 +25,8 @@ from gradwalk.protocol.values import TensorValue
 from gradwalk.tracer import originals
 from gradwalk.tracer.calls import CallLog
 from gradwalk.tracer.cuts import Cut
-from gradwalk.tracer.finding import finding, name_of, short
+from gradwalk.tracer.finding import finding, measured, name_of, short
+from gradwalk.tracer.naming import NamedTensors, Overlooked
 from gradwalk.tracer.passes import Pass
 from gradwalk.tracer.places import Places
 from gradwalk.tracer.source import Program
@@ -33,6 +37,8 @@ LISTED: Final = 4
 _ENTRIES_COMPARED: Final = 100_000
 _SUBSCRIPTS: Final = frozenset(map(chr, SUBSCRIPTS.values()))
 _COMPARING: Final = frozenset({"div", "mse_loss", "mul", "rsub", "smooth_l1_loss", "sub", "huber_loss"})
+_ABOVE_ZERO: Final = 1e-6
+"""What a logarithm of a probability may be by rounding."""
 _AXIS_MAKERS: Final = frozenset({"reshape", "unsqueeze", "unsafe_view", "view"})
 
 
@@ -109,7 +115,7 @@ class SilentMistakes:
         values = originals.clone(originals.detach(leaf)) if is_small else None
         self._leaves[id(leaf)] = _LeafHistory(weakref.ref(leaf), one.number, leaf._version, values)
 
-    def conclude(self, one: Pass, nodes: Sequence[Node]) -> list[Finding]:
+    def conclude(self, one: Pass, nodes: Sequence[Node], named: NamedTensors) -> list[Finding]:
         """What was found in a pass that is over."""
         found, self._found = self._found, []
         stale, self._stale = self._stale, []
@@ -119,6 +125,8 @@ class SilentMistakes:
             found.append(_no_zero_grad(stale, one))
         found += self._broadcasts(one, nodes)
         found += self._rebuilt(one)
+        found += self._loss_inputs(nodes)
+        found += self._overlooked(one, named)
         return found
 
     def _is_new(self, kind: str, about: str) -> bool:
@@ -166,6 +174,27 @@ class SilentMistakes:
                     what = fact("finding-rebuilt", call=maker, line=str(span["line"]), numbers=cut.call)
                     yield finding("rebuilt", described, None, what, span)
 
+    def _loss_inputs(self, nodes: Sequence[Node]) -> Iterable[Finding]:
+        made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
+        for node in nodes:
+            given = node["inputs"][0]["value"] if node["inputs"] else None
+            maker = made.get(id(given))
+            what = None if given is None else _mistaken_input(node, given, maker)
+            if what is not None and self._is_new("loss_input", str(node["span"] and node["span"]["line"])):
+                yield finding("loss_input", node, None, what)
+
+    def _overlooked(self, one: Pass, named: NamedTensors) -> Iterable[Finding]:
+        program = self._program
+        for entry in one.nodes.values():
+            leaf, described = id(entry.record.variable), entry.record.node
+            known = named.overlooked.get(leaf)
+            if known is None or described is None or program is None:
+                continue
+            is_flag, is_parameter = known.why == "flag", leaf in named.parameters
+            is_meant = ".parameters(" in program.text and known.attribute in program.attributes_of_init
+            if is_flag == is_parameter and (is_flag or is_meant) and self._is_new("overlooked", str(known)):
+                yield finding("overlooked", described, None, _why_overlooked(known, described.get("leaf", "")))
+
     def _numbers_in(self, made: tuple[str, Any]) -> tuple[str, Cut, Span] | None:
         """The cut whose numbers a call that made a tensor was given, by its text."""
         span = self._places.span(made[1])
@@ -211,6 +240,36 @@ def _no_zero_grad(stale: Sequence[tuple[str, Node, int, int]], one: Pass) -> Fin
         else fact("finding-no-zero-grad", name=name, older=first, newer=second)
     )
     return finding("no_zero_grad", described, index, what, one.span)
+
+
+def _why_overlooked(known: Overlooked, name: str) -> Fact:
+    match known.why:
+        case "flag":
+            return fact("finding-module-flag", name=name, module=known.module)
+        case "list":
+            return fact("finding-outside-list", name=name, module=known.module, attribute=known.attribute)
+        case "tensor":
+            return fact("finding-outside-tensor", name=name, module=known.module, attribute=known.attribute)
+
+
+def _mistaken_input(node: Node, given: TensorValue, maker: Node | None) -> Fact | None:
+    """What is wrong with what a loss was given; `maker` computed it."""
+    match node["op"].strip("_"), None if maker is None else maker["op"].strip("_"):
+        case "log_softmax", "softmax" if maker is not None:
+            return fact("finding-softmax-twice", node=name_of(node), maker=name_of(maker))
+        case "binary_cross_entropy_with_logits", "sigmoid" if maker is not None:
+            return fact("finding-sigmoid-twice", node=name_of(node), maker=name_of(maker))
+        case (("nll_loss_forward" | "nll_loss2d_forward"), _):
+            top = _largest(given)
+            if top > _ABOVE_ZERO:
+                return fact("finding-no-logarithms", node=name_of(node), top=measured(top))
+    return None
+
+
+def _largest(value: TensorValue) -> float:
+    """The largest entry, infinities left out; 0 where none is known."""
+    entries: Sequence[Any] = [value["summary"]["max"]] if "summary" in value else value.get("data", ())
+    return max((one for one in entries if isinstance(one, int | float)), default=0.0)
 
 
 def _change(was: Numbers | None, now: Numbers | None, line: str | None) -> Fact:

@@ -8,14 +8,16 @@ and loops tell their turns (`loops.py`).
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from types import CodeType
 from typing import Any
 
 from gradwalk.protocol.events import Problem
-from gradwalk.protocol.facts import fact
+from gradwalk.protocol.facts import Fact, fact
 from gradwalk.protocol.graph import Span
 from gradwalk.protocol.problems import problem
 from gradwalk.protocol.requests import SERVER_LIMITS
@@ -37,7 +39,8 @@ INPUT = "__gradwalk_input__"
 FIRST_DEFAULT_INPUT = 2.0
 _METHODS = frozenset({"backward", "eval", "requires_grad_", "retain_grad", "step", "train", "zero_grad"})
 """What a program calls for what it does: naming them does nothing."""
-_METHODS_TOLD = 4
+_MISSPELT = re.compile(r"require_?grads?|required_?grads?|requires(?:_grads|grads?)")
+_IDLE_TOLD = 4
 _LONG_LINE = 2**31 - 1
 """A column behind the end of every line."""
 
@@ -146,14 +149,33 @@ class Program:
                 return statement.name, statement.name + _arguments(statement), span
         return None
 
-    def methods_not_called(self) -> list[tuple[str, int]]:
-        """The first statements such as `loss.backward`, which do nothing, with their lines."""
-        found = [
-            (short_text(node.value, self.text) or f"….{node.value.attr}", node.lineno)
-            for node in ast.walk(self._tree)
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr in _METHODS
-        ]
-        return found[:_METHODS_TOLD]
+    def idle_statements(self) -> list[Fact]:
+        """The first statements that do nothing: `loss.backward`, `x.requires_grad == True`, `x.require_grad = True`."""
+        found = (self._idle(node) for node in ast.walk(self._tree) if isinstance(node, ast.stmt))
+        return [*islice((one for one in found if one is not None), _IDLE_TOLD)]
+
+    def _idle(self, statement: ast.stmt) -> Fact | None:
+        line = str(statement.lineno)
+        match statement:
+            case ast.Expr(ast.Attribute(attr=attr) as named) if attr in _METHODS:
+                return fact("note-not-called", method=short_text(named, self.text) or f"….{attr}", line=line)
+            case ast.Expr(ast.Compare(ast.Attribute() as left, [ast.Eq()])):
+                return fact("note-compared", name=short_text(left, self.text) or f"….{left.attr}", line=line)
+            case ast.Assign([ast.Attribute(value=owner, attr=attr)]) if _MISSPELT.fullmatch(attr):
+                if not (isinstance(owner, ast.Name) and owner.id == "self"):
+                    return fact("note-misspelt", attribute=attr, meant="requires_grad", line=line)
+        return None
+
+    @cached_property
+    def attributes_of_init(self) -> frozenset[str]:
+        """What the `__init__` of the program's classes give `self`."""
+        return frozenset(
+            node.attr
+            for function in ast.walk(self._tree)
+            if isinstance(function, ast.FunctionDef) and function.name == "__init__"
+            for node in ast.walk(function)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        )
 
     @property
     def defined_names(self) -> frozenset[str]:

@@ -1104,6 +1104,9 @@ nograd-others-more = Dasselbe gilt für { $names } und { $count } weitere.
 
 note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat keinen Platz für sie.
 note-not-called = `{ $method }` in Zeile { $line } ist genannt, nicht aufgerufen: Es fehlen die Klammern, `{ $method }()`.
+note-compared = Zeile { $line } vergleicht `{ $name }` und macht nichts mit der Antwort: Ein einzelnes `=` setzt den Wert.
+note-misspelt = Zeile { $line } setzt `.{ $attribute }`, das PyTorch nicht kennt: Gemeint ist `.{ $meant }`.
+note-nothing-to-step = `step()` in Zeile { $line } ändert nichts: Kein Parameter dieses Optimizers hat einen Gradienten. Die Reihenfolge ist `zero_grad()`, `backward()`, `step()`, und der Optimizer muss die Parameter haben, von denen der Verlust abhängt.
 note-v-kept = Das v der Seite wurde nicht verwendet: Es kann das des Programms nur in dessen erstem Rückwärtsaufruf ersetzen, wenn der bei einem Tensor aus mehreren Zahlen beginnt.
 note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.
 note-full-precision = `{ $asked }` in Zeile { $line } ist ausgeschaltet: Hier gibt es kein anderes Gerät, und alles wird in voller Genauigkeit gerechnet. Auf einer GPU liefen manche Operationen in halber Genauigkeit, mit eigenen Knoten für die Umwandlung.
@@ -1228,6 +1231,24 @@ finding-broadcast = { $node } bekam die Formen { $tall } und { $flat }: Broadcas
 finding-rebuilt = `{ $call }` in Zeile { $line } macht einen neuen Tensor aus Zahlen, die `{ $numbers }` aus dem Graphen gelesen hat: Da geht kein Gradient hindurch.
     .title = durch Zahlen abgeschnitten
     .hint = { missing-rebuilt.hint }
+finding-softmax-twice = { $node } wendet ein Softmax auf das an, was { $maker } gemacht hat, und das ist schon eins: Die Einträge liegen zwischen 0 und 1, die Klassen unterscheiden sich kaum, und an den Bewertungen kommt wenig Gradient an.
+    .title = Softmax doppelt
+    .hint = Gib dem Verlust die Bewertungen selbst: `F.cross_entropy` enthält das Softmax. Nach einem `log_softmax` nimm `F.nll_loss`.
+finding-sigmoid-twice = { $node } wendet ein Sigmoid auf das an, was { $maker } gemacht hat, und das ist schon eins: Jede Wahrscheinlichkeit liegt dann zwischen 0,5 und 0,73, was auch gelernt wird.
+    .title = Sigmoid doppelt
+    .hint = Gib dem Verlust die Bewertungen selbst, oder nimm `F.binary_cross_entropy`, das Wahrscheinlichkeiten erwartet.
+finding-no-logarithms = { $node } erwartet Logarithmen von Wahrscheinlichkeiten, die nie über 0 liegen, und bekam Zahlen bis { $top }: Der Verlust ist dann keine Likelihood und kann endlos fallen.
+    .title = keine Log-Wahrscheinlichkeiten
+    .hint = Gib ihm `F.log_softmax(scores, dim=1)`, oder gib die Bewertungen selbst an `F.cross_entropy`.
+finding-outside-list = `{ $name }` bekommt einen Gradienten, gehört aber nicht zu `{ $module }.parameters()`: Schichten in einer einfachen Liste oder einem Dict wie `{ $attribute }` nimmt ein Modul nicht zur Kenntnis. Ein Optimizer, der die Parameter bekommt, ändert es nie.
+    .title = kein Parameter
+    .hint = Mach aus `{ $attribute }` eine `nn.ModuleList` oder ein `nn.ModuleDict`.
+finding-outside-tensor = `{ $name }` bekommt einen Gradienten, gehört aber nicht zu `{ $module }.parameters()`: Es ist ein einfacher Tensor. Ein Optimizer, der die Parameter bekommt, ändert ihn nie.
+    .title = { finding-outside-list.title }
+    .hint = Schreib `self.{ $attribute } = nn.Parameter(…)`.
+finding-module-flag = `{ $name }` bekommt trotzdem einen Gradienten: `requires_grad` des Moduls `{ $module }` ist ein Attribut wie jedes andere, und seine Parameter sehen nicht danach.
+    .title = nicht eingefroren
+    .hint = Schreib `{ $module }.requires_grad_(False)`, das setzt es für jeden Parameter.
 
 note-out-of-sight = Kein Aufruf des Programms war zu sehen, der diesen Knoten baut: Code von `torch.jit` und alles, was ohne Torch-Functions läuft, bleibt unsichtbar. Deshalb hat er keine Zeile; seine Zahlen stammen trotzdem von der Engine.
 note-thread = In einem anderen Thread entstanden: In welcher Zeile und aus welchen Werten, ist nicht bekannt.

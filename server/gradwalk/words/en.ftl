@@ -1105,6 +1105,9 @@ nograd-others-more = The same holds for { $names } and { $count } more.
 
 note-input = The input `{ $name }` was not used: the program has no place for it.
 note-not-called = `{ $method }` in line { $line } is named, not called: add the parentheses, `{ $method }()`.
+note-compared = Line { $line } compares `{ $name }` and does nothing with the answer: one `=` sets it.
+note-misspelt = Line { $line } sets `.{ $attribute }`, which PyTorch does not know: `.{ $meant }` is meant.
+note-nothing-to-step = `step()` in line { $line } changes nothing: no parameter of this optimizer has a gradient. The order is `zero_grad()`, `backward()`, `step()`, and the optimizer must hold the parameters that the loss depends on.
 note-v-kept = The v from the page was not used: it can take the place of the program’s own only in its first backward call, where that starts at one tensor of several numbers.
 note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.
 note-full-precision = `{ $asked }` in line { $line } is switched off: on this CPU all is computed in full precision. On a GPU some operations would run in half precision, with casts as nodes.
@@ -1229,6 +1232,24 @@ finding-broadcast = { $node } got the shapes { $tall } and { $flat }: broadcasti
 finding-rebuilt = `{ $call }` in line { $line } makes a new tensor of numbers that `{ $numbers }` read out of the graph: no gradient goes through it.
     .title = cut by numbers
     .hint = { missing-rebuilt.hint }
+finding-softmax-twice = { $node } applies a softmax to what { $maker } made, which is one already: its entries lie between 0 and 1, so the classes hardly differ, and little gradient reaches the scores.
+    .title = softmax twice
+    .hint = Give the loss the scores themselves: `F.cross_entropy` has the softmax in it. After a `log_softmax`, take `F.nll_loss`.
+finding-sigmoid-twice = { $node } applies a sigmoid to what { $maker } made, which is one already: every probability then lies between 0.5 and 0.73, whatever is learned.
+    .title = sigmoid twice
+    .hint = Give the loss the scores themselves, or take `F.binary_cross_entropy`, which expects probabilities.
+finding-no-logarithms = { $node } expects logarithms of probabilities, which are never above 0, and was given numbers up to { $top }: the loss is then no likelihood, and can fall for ever.
+    .title = no log-probabilities
+    .hint = Give it `F.log_softmax(scores, dim=1)`, or give the scores themselves to `F.cross_entropy`.
+finding-outside-list = `{ $name }` gets a gradient, but is not among `{ $module }.parameters()`: a module takes no notice of layers in a plain list or dict such as `{ $attribute }`. An optimizer that is given the parameters never changes it.
+    .title = not a parameter
+    .hint = Make `{ $attribute }` an `nn.ModuleList` or an `nn.ModuleDict`.
+finding-outside-tensor = `{ $name }` gets a gradient, but is not among `{ $module }.parameters()`: it is a plain tensor. An optimizer that is given the parameters never changes it.
+    .title = { finding-outside-list.title }
+    .hint = Write `self.{ $attribute } = nn.Parameter(…)`.
+finding-module-flag = `{ $name }` gets a gradient all the same: `requires_grad` of the module `{ $module }` is an attribute like any other, and its parameters do not look at it.
+    .title = not frozen
+    .hint = Write `{ $module }.requires_grad_(False)`, which sets it for each parameter.
 
 note-out-of-sight = No call of the program was seen to build this node: code of `torch.jit`, and what runs with torch functions switched off, is out of sight. So it has no line; its numbers are the engine's all the same.
 note-thread = Made in another thread: which line made it, and from which values, is not known.

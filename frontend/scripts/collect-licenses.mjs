@@ -9,7 +9,7 @@ const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8").trim
 const OTHERS = {
   "Graphviz, compiled to WebAssembly in @hpcc-js/wasm-graphviz": `Eclipse Public License, https://graphviz.org/license/
 Its source is at https://gitlab.com/graphviz/graphviz, that of the build at https://github.com/hpcc-systems/hpcc-js-wasm.`,
-  "Noto Sans Math, without hints (OFL-1.1)": read("../fonts/LICENSE"),
+  "Noto Sans Math, a part without hints (OFL-1.1)": read("../fonts/LICENSE"),
   "DejaVu, a part without hints": read("../../server/gradwalk/exports/fonts/LICENSE"),
   "PyTorch, the lines of its derivatives.yaml (BSD-3-Clause)": read(
     "../../server/gradwalk/formulas/LICENSE.pytorch",

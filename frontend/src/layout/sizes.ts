@@ -51,7 +51,8 @@ export function cardSize(node: Node, graph: Graph): Size {
   const output = node.outputs[0];
   const shape = output?.shape ?? output?.value?.shape ?? null;
   const isLeaf = node.kind === "accumulate_grad";
-  const aside = uses > 1 ? ARRIVED_PX : isLeaf ? TITLE_CHARACTER_PX * "leaf".length : 0;
+  const said = isLeaf ? "leaf" : node.output_count > 1 ? "2 outputs" : "";
+  const aside = uses > 1 ? ARRIVED_PX : TITLE_CHARACTER_PX * said.length;
   const title = titleWidth(nodeTitle(node));
   const brief = isLeaf ? 0 : BRIEF_CHARACTER_PX * nodeTitle(node).length;
   const name = isLeaf ? null : (output?.name ?? null);

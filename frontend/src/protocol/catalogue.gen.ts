@@ -1456,6 +1456,7 @@ export interface Catalogue {
   "player-returned-for": "name";
   "player-refused-for": "name";
   "player-returned-rows": "name";
+  "player-card-outputs": "count";
   "player-outputs-vs": "count";
   "player-outputs-vs-rows": "count" | "rows";
   "player-row-vs": "count";

@@ -270,7 +270,13 @@ function asideOf(card: CardScene): string {
       arrived: String(card.waiting.arrived),
       expected: String(card.waiting.expected),
     });
-  return card.aside ?? (card.role === "leaf" ? label("player-leaf") : "");
+  if (card.aside !== undefined) return card.aside;
+  const count = card.node.output_count;
+  return card.role === "leaf"
+    ? label("player-leaf")
+    : count > 1
+      ? label("player-card-outputs", { count })
+      : "";
 }
 
 /** Of two lines in a card, of its height. */

@@ -1455,6 +1455,7 @@ FactKind = Literal[
     "player-returned-for",
     "player-refused-for",
     "player-returned-rows",
+    "player-card-outputs",
     "player-outputs-vs",
     "player-outputs-vs-rows",
     "player-row-vs",

@@ -107,8 +107,9 @@ class NamedTensors:
             elif type(value) in (list, tuple, dict) and not key.startswith("_"):
                 for path, inner in _modules(f"{name}.{key}", value, 1):
                     for inner_path, parameter in inner.named_parameters():
-                        self.overlooked.setdefault(id(parameter), Overlooked("list", name, key))
-                        self._take(f"{path}.{inner_path}", parameter)
+                        if isinstance(parameter, Tensor):
+                            self.overlooked.setdefault(id(parameter), Overlooked("list", name, key))
+                            self._take(f"{path}.{inner_path}", parameter)
 
     def _take(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.requires_grad:

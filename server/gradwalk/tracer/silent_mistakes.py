@@ -12,7 +12,7 @@ overlooked        a leaf that its module does not count among its parameters, wh
 
 import re
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -123,9 +123,10 @@ class SilentMistakes:
         # Where others start anew, as the two nets of a GAN do in turn, these are cleared before they are used.
         if stale and not fresh and self._is_new("no_zero_grad", ""):
             found.append(_no_zero_grad(stale, one))
-        found += self._broadcasts(one, nodes)
+        made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
+        found += self._broadcasts(one, nodes, made)
         found += self._rebuilt(one)
-        found += self._loss_inputs(nodes)
+        found += self._loss_inputs(nodes, made)
         found += self._overlooked(one, named)
         return found
 
@@ -134,10 +135,9 @@ class SilentMistakes:
         self._told.add((kind, about))
         return is_new
 
-    def _broadcasts(self, one: Pass, nodes: Sequence[Node]) -> Iterable[Finding]:
+    def _broadcasts(self, one: Pass, nodes: Sequence[Node], made: Mapping[int, Node]) -> Iterable[Finding]:
         calls = [entry.record.call for entry in one.nodes.values() if entry.record.call is not None]
         meant = {id(value) for call in calls for number, _, value in call.arguments if number in self._log.given_axis}
-        made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
         for node in nodes:
             if node["op"].strip("_") not in _COMPARING or len(node["inputs"]) < 2 or not node["outputs"]:
                 continue
@@ -174,12 +174,10 @@ class SilentMistakes:
                     what = fact("finding-rebuilt", call=maker, line=str(span["line"]), numbers=cut.call)
                     yield finding("rebuilt", described, None, what, span)
 
-    def _loss_inputs(self, nodes: Sequence[Node]) -> Iterable[Finding]:
-        made = {id(one["value"]): node for node in nodes for one in node["outputs"] if one["value"] is not None}
+    def _loss_inputs(self, nodes: Sequence[Node], made: Mapping[int, Node]) -> Iterable[Finding]:
         for node in nodes:
             given = node["inputs"][0]["value"] if node["inputs"] else None
-            maker = made.get(id(given))
-            what = None if given is None else _mistaken_input(node, given, maker)
+            what = None if given is None else _mistaken_input(node, given, made.get(id(given)))
             if what is not None and self._is_new("loss_input", str(node["span"] and node["span"]["line"])):
                 yield finding("loss_input", node, None, what)
 

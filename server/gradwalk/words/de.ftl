@@ -2139,6 +2139,7 @@ player-acts-as-j = { $factor }, wirkt als J
 player-returned-for = zurückgegeben für { $name }
 player-refused-for = zurückgegeben für { $name }, abgelehnt
 player-returned-rows = zurückgegeben für { $name }, eine Zeile je v
+player-card-outputs = { $count } Ausgaben
 player-outputs-vs = v von { $count } Ausgängen, nebeneinander
 player-outputs-vs-rows = v von { $count } Ausgängen, nebeneinander, { $rows } Zeilen
 player-row-vs = { $count } v, eines je Zeile

@@ -2140,6 +2140,7 @@ player-acts-as-j = { $factor }, which acts as J
 player-returned-for = returned for { $name }
 player-refused-for = returned for { $name }, refused
 player-returned-rows = returned for { $name }, one row per v
+player-card-outputs = { $count } outputs
 player-outputs-vs = v of { $count } outputs, side by side
 player-outputs-vs-rows = v of { $count } outputs, side by side, { $rows } rows
 player-row-vs = { $count } v's, one per row

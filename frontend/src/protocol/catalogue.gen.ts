@@ -578,6 +578,8 @@ export interface Catalogue {
   "note-not-called": "method" | "line";
   "note-compared": "line" | "name";
   "note-misspelt": "line" | "attribute" | "meant";
+  "note-class-state": "function" | "attribute" | "line";
+  "note-drawn-again": "function" | "call" | "line";
   "note-nothing-to-step": "line";
   "note-v-kept": never;
   "note-on-cpu": "asked" | "line";

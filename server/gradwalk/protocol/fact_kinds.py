@@ -577,6 +577,8 @@ FactKind = Literal[
     "note-not-called",
     "note-compared",
     "note-misspelt",
+    "note-class-state",
+    "note-drawn-again",
     "note-nothing-to-step",
     "note-v-kept",
     "note-on-cpu",

@@ -162,7 +162,7 @@ class Run:
         if asked is not None:
             recorder.passes.choose_seed = lambda output: chosen_gradient(output, asked)
         recorder.notes += [fact("note-input", name=name) for name in program.unused_inputs]
-        recorder.notes += program.idle_statements()
+        recorder.notes += program.remarks()
         with recording(recorder, self.stream) as recorded, self._around(recorder):
             try:
                 with recorded:

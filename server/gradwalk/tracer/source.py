@@ -8,11 +8,9 @@ and loops tell their turns (`loops.py`).
 """
 
 import ast
-import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -28,19 +26,16 @@ from gradwalk.tracer.loops import Loop, mark_loops
 from gradwalk.tracer.names import PRELUDE, Names, resolve_names
 from gradwalk.tracer.names import nearest_name as _nearest_name
 from gradwalk.tracer.pasted import straighten
+from gradwalk.tracer.remarks import remarks
 from gradwalk.tracer.spans import InstructionPosition, SpanIndex
 from gradwalk.tracer.syntax import explain_syntax_error
-from gradwalk.tracer.text import Columns, normalise_source, short_text
+from gradwalk.tracer.text import Columns, normalise_source
 from gradwalk.words.catalogue import tell
 
 FILENAME = "<snippet>"
 RESULT = "__gradwalk_result__"
 INPUT = "__gradwalk_input__"
 FIRST_DEFAULT_INPUT = 2.0
-_METHODS = frozenset({"backward", "eval", "requires_grad_", "retain_grad", "step", "train", "zero_grad"})
-"""What a program calls for what it does: naming them does nothing."""
-_MISSPELT = re.compile(r"require_?grads?|required_?grads?|requires(?:_grads|grads?)")
-_IDLE_TOLD = 4
 _LONG_LINE = 2**31 - 1
 """A column behind the end of every line."""
 
@@ -149,22 +144,9 @@ class Program:
                 return statement.name, statement.name + _arguments(statement), span
         return None
 
-    def idle_statements(self) -> list[Fact]:
-        """The first statements that do nothing: `loss.backward`, `x.requires_grad == True`, `x.require_grad = True`."""
-        found = (self._idle(node) for node in ast.walk(self._tree) if isinstance(node, ast.stmt))
-        return [*islice((one for one in found if one is not None), _IDLE_TOLD)]
-
-    def _idle(self, statement: ast.stmt) -> Fact | None:
-        line = str(statement.lineno)
-        match statement:
-            case ast.Expr(ast.Attribute(attr=attr) as named) if attr in _METHODS:
-                return fact("note-not-called", method=short_text(named, self.text) or f"….{attr}", line=line)
-            case ast.Expr(ast.Compare(ast.Attribute() as left, [ast.Eq()])):
-                return fact("note-compared", name=short_text(left, self.text) or f"….{left.attr}", line=line)
-            case ast.Assign([ast.Attribute(value=owner, attr=attr)]) if _MISSPELT.fullmatch(attr):
-                if not (isinstance(owner, ast.Name) and owner.id == "self"):
-                    return fact("note-misspelt", attribute=attr, meant="requires_grad", line=line)
-        return None
+    def remarks(self) -> list[Fact]:
+        """What the text alone shows."""
+        return remarks(self._tree, self.text)
 
     @cached_property
     def attributes_of_init(self) -> frozenset[str]:

@@ -1106,6 +1106,8 @@ note-input = Die Eingabe `{ $name }` wurde nicht verwendet: Das Programm hat kei
 note-not-called = `{ $method }` in Zeile { $line } ist genannt, nicht aufgerufen: Es fehlen die Klammern, `{ $method }()`.
 note-compared = Zeile { $line } vergleicht `{ $name }` und macht nichts mit der Antwort: Ein einzelnes `=` setzt den Wert.
 note-misspelt = Zeile { $line } setzt `.{ $attribute }`, das PyTorch nicht kennt: Gemeint ist `.{ $meant }`.
+note-class-state = `{ $function }.forward` legt in Zeile { $line } `{ $attribute }` ab: Jeder Aufruf überschreibt es, und nach zweien rechnet der Backward des ersten mit dem, was der zweite abgelegt hat. Leg es in `ctx` ab.
+note-drawn-again = `{ $function }.backward` zieht neue Zufallszahlen (`{ $call }`, Zeile { $line }), und das sind nicht die, die forward gezogen hat. Zieh in forward und heb sie mit `ctx.save_for_backward` auf.
 note-nothing-to-step = `step()` in Zeile { $line } ändert nichts: Kein Parameter dieses Optimizers hat einen Gradienten. Die Reihenfolge ist `zero_grad()`, `backward()`, `step()`, und der Optimizer muss die Parameter haben, von denen der Verlust abhängt.
 note-v-kept = Das v der Seite wurde nicht verwendet: Es kann das des Programms nur in dessen erstem Rückwärtsaufruf ersetzen, wenn der bei einem Tensor aus mehreren Zahlen beginnt.
 note-on-cpu = `{ $asked }` in Zeile { $line } lief auf der CPU: Hier gibt es kein anderes Gerät. Graph und Gradienten sind dieselben.

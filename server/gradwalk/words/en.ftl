@@ -1107,6 +1107,8 @@ note-input = The input `{ $name }` was not used: the program has no place for it
 note-not-called = `{ $method }` in line { $line } is named, not called: add the parentheses, `{ $method }()`.
 note-compared = Line { $line } compares `{ $name }` and does nothing with the answer: one `=` sets it.
 note-misspelt = Line { $line } sets `.{ $attribute }`, which PyTorch does not know: `.{ $meant }` is meant.
+note-class-state = `{ $function }.forward` keeps `{ $attribute }` in line { $line }: each call overwrites it, so after two calls the backward of the first computes with what the second kept. Keep it in `ctx`.
+note-drawn-again = `{ $function }.backward` draws random numbers anew (`{ $call }`, line { $line }), which are not those that forward drew. Draw in forward, and keep them with `ctx.save_for_backward`.
 note-nothing-to-step = `step()` in line { $line } changes nothing: no parameter of this optimizer has a gradient. The order is `zero_grad()`, `backward()`, `step()`, and the optimizer must hold the parameters that the loss depends on.
 note-v-kept = The v from the page was not used: it can take the place of the program’s own only in its first backward call, where that starts at one tensor of several numbers.
 note-on-cpu = `{ $asked }` in line { $line } ran on the CPU: there is no other device here. Graph and gradients are the same.

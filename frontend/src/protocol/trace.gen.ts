@@ -1013,9 +1013,10 @@ export interface Batch {
  */
 export interface Differences {
   /**
-   * `not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good.
+   * `not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good. `raised`: so
+   * did backward, and the local Jacobian itself is that of the differences.
    */
-  verdict: "agrees" | "differs" | "not_differentiable";
+  verdict: "agrees" | "differs" | "not_differentiable" | "raised";
   value?: TensorValue;
   because?: Fact;
 }

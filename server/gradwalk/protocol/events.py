@@ -226,8 +226,9 @@ class Batch(TypedDict):
 class Differences(TypedDict):
     """The Jacobian that a custom backward computes, beside central differences of its forward in double precision."""
 
-    verdict: Literal["agrees", "differs", "not_differentiable"]
-    """`not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good."""
+    verdict: Literal["agrees", "differs", "not_differentiable", "raised"]
+    """`not_differentiable`: at a corner or a jump, where any slope between the one-sided ones is as good. `raised`: so
+    did backward, and the local Jacobian itself is that of the differences."""
     value: NotRequired[TensorValue]
     """Only where it differs: the Jacobian by finite differences, of the same shape."""
     because: NotRequired[Fact]

@@ -12,6 +12,7 @@ in time, so that a trace is deterministic.
 
 from collections import Counter
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -41,6 +42,8 @@ from gradwalk.tracer.originals import Tensor
 from gradwalk.tracer.reevaluation import CannotRepeat, Forward, floating, in_double, is_differentiable, only_wide, wider
 from gradwalk.tracer.repeatable import is_repeatable, is_repeatable_forward
 from gradwalk.tracer.sides import Row, sides_of
+from gradwalk.tracer.snapshot import value_of_entries
+from gradwalk.tracer.structure import structure_of
 
 CHECKS_PER_FUNCTION: Final = 4
 OPERATIONS_PER_CHECK: Final = 4_000
@@ -99,6 +102,40 @@ class BackwardChecks:
                     one["differences"] = differences
         self._compare_along(node, forward, call, jacobians, known, gradients)
         self._recognize(node, forward, call, jacobians, gradients)
+
+    def derivatives(
+        self, node: Any, call: Call | None, jacobians: Sequence[LocalJacobian], known: Sequence[Any]
+    ) -> list[LocalJacobian]:
+        """Of a node whose backward raised, the Jacobians of its forward by finite differences, where that costs little.
+
+        Args:
+            node: and `call`, `known`, as in `add`.
+            jacobians: those that are wanted, without their values.
+        """
+        function = None if call is None else call.function
+        if call is None or function is None or call.given is None or not is_repeatable_forward(function):
+            return []
+        blank = [_with_value(one, np.zeros(_size(one)), torch.float64) for one in jacobians]
+        if not self._afford(call, function, blank):
+            return []
+        forward = _forward_of(node, call, call.given)
+        found: list[LocalJacobian] = []
+        for one in blank:
+            with _no_grad(), unnoticed():
+                if not _is_as_before(forward, one["output_nr"], known):
+                    continue
+                shape = node._input_metadata[one["output_nr"]].shape
+                compared = compare_with_forward(forward, one, shape, cells_max=0)
+            if compared["verdict"] == "unavailable" or compared["kinks"]:
+                continue
+            numeric = _matrix(compared, "numeric")
+            numeric[np.abs(numeric) < _ROUNDED[torch.float32] * np.abs(numeric).max(initial=0.0)] = 0.0
+            dtype = forward.operands[one["argnum"]].dtype
+            one = _with_value(one, numeric, dtype.to_real() if dtype.is_complex else dtype)
+            one["structure"] = structure_of(numeric, one["output_shape"], one["input_shape"])
+            one["differences"] = {"verdict": "raised"}
+            found.append(one)
+        return found
 
     def _compare_along(  # noqa: PLR0913 (what one step saw)
         self,
@@ -163,6 +200,15 @@ class BackwardChecks:
         self._left -= cost
         self._done[function] += 1
         return True
+
+
+def _size(one: LocalJacobian) -> tuple[int, int]:
+    return prod(one["output_shape"]), prod(one["input_shape"])
+
+
+def _with_value(one: LocalJacobian, matrix: Any, dtype: torch.dtype) -> LocalJacobian:
+    shape = [*one["output_shape"], *one["input_shape"]]
+    return {**one, "value": value_of_entries(matrix.reshape(-1).tolist(), shape, dtype)}
 
 
 def _of_scaled(node: Any, grad_outputs: Sequence[torch.Tensor | None]) -> Row:

@@ -184,6 +184,14 @@ def _what_is_left_out(
                 yield _left_out(argnum, slot, outputs[slot], side, cells_each)
 
 
+def small_jacobians(
+    slots: Sequence[int], outputs: Sequence[Side], operands: Sequence[Side | None], budget: JacobianBudget
+) -> list[LocalJacobian]:
+    """Those within the budget, for these outputs, without their values."""
+    fitting = [slot for slot in slots if _fits(outputs[slot], operands, budget)]
+    return [one for one in _what_is_left_out(fitting, outputs, operands, budget.cells_each) if one["structure"] is None]
+
+
 def _left_out(argnum: int, slot: int, output: Side, operand: Side, cells_each: int) -> LocalJacobian:
     is_too_large = cells_each > 0 and output.entries * operand.entries > cells_each
     return {

@@ -5,11 +5,12 @@ from typing import Any
 
 import torch
 
+from gradwalk.protocol.events import LocalJacobian
 from gradwalk.protocol.requests import ResolvedLimits
 from gradwalk.tracer import originals
 from gradwalk.tracer.backward_checks import BackwardChecks
 from gradwalk.tracer.direction_check import Gradients
-from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians
+from gradwalk.tracer.jacobian import JacobianBudget, local_jacobians, small_jacobians
 from gradwalk.tracer.node_formulas import NodeFormulas
 from gradwalk.tracer.passes import Asked, Pass, PassNode
 from gradwalk.tracer.repeatable import is_repeatable
@@ -81,6 +82,15 @@ class LiveNodes:
         is_op = record.kind == "op"
         saved = self._formulas.evidence(node, record.name, grad_outputs, grad_inputs) if is_op else None
         return Asked(found, unfitted, saved)
+
+    def ask_raised(self, node: Node, entry: PassNode, arrived: Sequence[int]) -> list[LocalJacobian]:
+        """The local Jacobians of a Function whose backward raised, for the outputs at which a gradient had arrived."""
+        record, budget = entry.record, JacobianBudget(self._limits.jacobian_cells, 0)
+        if record.kind != "custom":
+            return []
+        flowing = [None if entry.missing[argnum] else side for argnum, side in enumerate(entry.operand_sides())]
+        wanted = small_jacobians(arrived, record.sides, flowing, budget)
+        return self._backward_checks.derivatives(node, record.call, wanted, record.described()["outputs"])
 
     def _is_written(self, entry: PassNode, grad_outputs: Any) -> bool:
         """Whether backward wrote into a v that it was given, so that nobody has it any more."""

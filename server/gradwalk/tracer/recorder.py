@@ -720,7 +720,10 @@ class Recorder(PassListener):
             missing or self._not_sent(refused.get(argnum)) for argnum, missing in enumerate(entry.missing)
         ]
         hooks = self._sums.check(entry, received, (), one.writers)
-        self.stream.send(self._step_event(one, entry, received, sent, hooks))
+        event = self._step_event(one, entry, received, sent, hooks)
+        arrived = [slot for slot, gradient in enumerate(received) if "missing" not in gradient]
+        event["local_jacobians"] = self.live_nodes.ask_raised(node, entry, arrived)
+        self.stream.send(event)
         self.stream.steps += 1
 
     def _not_sent(self, refused: torch.Tensor | None) -> Missing:

@@ -107,6 +107,39 @@ def test_a_training_loop_pays_for_the_first_steps_only():
     assert len(found) == CHECKS_PER_FUNCTION
 
 
+RAISING = {
+    "a matrix": ("torch.stack([x.prod(), x[0] ** 2])", "return x.outer(g)"),
+    "an error": ("x ** 3", "raise ValueError"),
+    "too few entries": ("torch.softmax(x, 0)", "return g[:2]"),
+    "a complex result": ("x * (2 + 1j)", "return g[:2]"),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_where_backward_raised_the_jacobian_is_that_of_forward(name):
+    forward, backward = RAISING[name]
+    source = function(f"return {forward}", backward).replace("y.sum()", "(y.abs() ** 2).sum()")
+    traced = run_traced(source)
+    [found] = traced.of("step")[-1]["local_jacobians"]
+    of_forward = eval(f"lambda x: torch.view_as_real({forward})" if "j" in forward else f"lambda x: {forward}")
+    wanted = torch.autograd.functional.jacobian(of_forward, torch.tensor(AT, dtype=torch.float64))
+    assert found["differences"] == {"verdict": "raised"}
+    assert found["value"]["shape"] == [*wanted.shape]
+    assert found["value"]["data"] == pytest.approx(wanted.reshape(-1).tolist(), rel=1e-6, abs=1e-6)
+    assert len(traced.of("problem")) == 1
+
+
+def test_a_forward_that_may_be_noticed_does_not_run_again_for_a_backward_that_raised():
+    source = function("global runs\nruns += 1\nreturn x * 2", "raise ValueError").replace(
+        "x = torch", "runs = 0\nx = torch"
+    )
+    traced = run_traced(
+        source.replace("y.sum().backward()", "try:\n    y.sum().backward()\nexcept ValueError:\n    print(runs)")
+    )
+    assert [event["text"] for event in traced.of("stdout")] == ["1\n"]
+    assert traced.of("step")[-1]["local_jacobians"] == []
+
+
 WRITTEN = re.findall(r"### (.*): (.*)\n((?:.*\n)+?)(?=###|$)", Path(__file__).with_name("functions.txt").read_text())
 
 

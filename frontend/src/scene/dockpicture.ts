@@ -6,7 +6,7 @@ import type { Coming } from "../model/queue";
 import type { Gradient } from "../protocol/trace.gen";
 import type { NoGrad } from "../words/nograds";
 import { code, label, say, textOf } from "../words/say";
-import { tellAttribute, tellProblem } from "../words/tell";
+import { tellAttribute, tellSentence } from "../words/tell";
 import { type Block, type Line, shapesOf, wordsBlock } from "./blocks";
 import type { AccumulateCallout, CalloutScene, OperandEquation, Shown, VjpCallout } from "./equation";
 import { firstFactor, firstOperand } from "./equation";
@@ -122,7 +122,9 @@ function reportsOf(callout: CalloutScene): readonly { said: string; ink: Ink; is
     reports.push({ said: noneSaid(none), ink: "ink-quiet" as const, isSeen: true });
   }
   if (problem !== null) {
-    const said = [tellProblem(problem), tellAttribute(problem.fact, "hint") ?? []].map(textOf).join(" ");
+    const said = [tellSentence(problem.fact), tellAttribute(problem.fact, "hint") ?? []]
+      .map(textOf)
+      .join(" ");
     reports.push({ said, ink: "problem" as const, isSeen: callout.phase === "land" });
   }
   return reports;

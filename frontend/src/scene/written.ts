@@ -539,7 +539,6 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
         shape: `${shapeText(outputShape)} × ${shapeText(inputShape)}`,
         note,
       };
-      const local = pictureBlock(seen, around, isAsked);
       const value = (
         gradient: Gradient,
         caption: string,
@@ -556,6 +555,12 @@ export function writtenInWords(operand: OperandEquation, { v, jacobian }: Factor
           isWritten: () => isThere,
           hasNumbers,
         });
+      // Nothing is multiplied where backward raised; what J is, is all the more wanted.
+      const isRaised = seen !== null && jacobian?.differences?.verdict === "raised";
+      const matrix = isRaised && { ...seen, shape: [elementCount(outputShape), elementCount(inputShape)] };
+      const local = matrix
+        ? value(matrix, around.caption, "J", true, "forward")
+        : pictureBlock(seen, around, isAsked);
       if (isAlone) return [[local]];
       const isStack = isTensor(v) && jacobian !== null && v.shape.length > outputShape.length;
       const called = isStack ? label("player-row-vs", { count: v.shape[0] ?? 0 }) : V_CAPTION;
